@@ -1,0 +1,409 @@
+"""``python -m biasret``: argument parsing, progress and exit codes.
+
+Exit 0: done. 1: a check failed or something could not be done. 2: the input was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from biasret import __version__
+from biasret.errors import BiasretError, InputError
+
+DEFAULT_RETRIEVERS_HELP = "a retriever's name; may be given several times (default: all available)"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments) or 0)
+    except BiasretError as error:
+        print(f"biasret: {error}", file=sys.stderr)
+        return 2 if isinstance(error, InputError) else 1
+    except KeyboardInterrupt:
+        print("biasret: stopped; what was finished is kept.", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader of our output has gone; closing stderr keeps Python from saying so twice.
+        sys.stderr.close()
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m biasret",
+        description="How much search changes when only the person in the question changes.",
+    )
+    parser.add_argument("--version", action="version", version=f"biasret {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    build = _command(commands, "build", _build, "make what the pages show")
+    build.add_argument("--dataset", action="append", metavar="D", help="default: every dataset")
+    build.add_argument("--retriever", action="append", metavar="R", help=DEFAULT_RETRIEVERS_HELP)
+    build.add_argument("--force", action="store_true", help="make it again, changed or not")
+
+    bring = _command(commands, "import", _import, "bring in documents, queries and qrels")
+    bring.add_argument("kind", choices=["articles"], help="what kind of source PATH is")
+    bring.add_argument("path", type=Path, metavar="PATH", help="a folder or a mapping file")
+    bring.add_argument("--name", required=True, help="what the dataset is called here")
+    bring.add_argument("--mapping", type=Path, metavar="FILE", help="a mapping file (TOML)")
+    bring.add_argument("--column", action="append", default=[], metavar="TABLE.FIELD=COLUMN")
+    bring.add_argument("--folder", type=Path, help="where the files of the mapping are")
+    bring.add_argument("--signal", choices=["lean", "dialect"])
+    bring.add_argument("--encoding", help="of text files, if not UTF-8")
+    bring.add_argument(
+        "--vectors",
+        action="append",
+        default=[],
+        metavar="R=FILE.npy",
+        help="vectors of the documents by a retriever, row for row of the documents file",
+    )
+    bring.add_argument("--replace", action="store_true", help="replace a dataset of this name")
+
+    search = _command(commands, "search", _search, "ask one retriever one question")
+    search.add_argument("query")
+    search.add_argument("--dataset", required=True, metavar="D")
+    search.add_argument("--retriever", required=True, metavar="R")
+    search.add_argument("-k", type=int, default=10, help="documents to show (default 10)")
+
+    gaps = _command(commands, "gaps", _gaps, "print measured gaps")
+    gaps.add_argument("--dataset", metavar="D")
+    gaps.add_argument("--metric", metavar="M")
+    gaps.add_argument("--k", type=int, metavar="K")
+    gaps.add_argument("--filter", metavar="F")
+
+    _command(commands, "doctor", _doctor, "say what is installed, stored and missing")
+    return parser
+
+
+def _command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int | None], about: str
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=about, description=about)
+    parser.add_argument("--json", action="store_true", help="print one JSON document, no more")
+    parser.set_defaults(run=run)
+    return parser
+
+
+# -- commands ----------------------------------------------------------------------------
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from biasret.build import build_dataset, read_dataset, save_dataset
+    from biasret.datasets import SHIPPED
+    from biasret.errors import UnknownName
+    from biasret.precomputed import Folder
+    from biasret.retrievers import RETRIEVERS, available
+    from biasret.store import make_database
+
+    folder = Folder()
+    retrievers = arguments.retriever or [
+        name for name, record in RETRIEVERS.items() if available(record).is_available
+    ]
+    for name in retrievers:
+        RETRIEVERS[name]
+    done = []
+    with folder.lock():
+        known = list(dict.fromkeys([*SHIPPED, *folder.datasets()]))
+        for name in arguments.dataset or known:
+            if name not in known:
+                raise UnknownName("dataset", name, known)
+            if name in SHIPPED:
+                dataset = SHIPPED[name].load()
+                save_dataset(folder, dataset, inputs={"shipped": __version__})
+            else:
+                dataset = read_dataset(folder, name)
+            changed = build_dataset(
+                folder, dataset, retrievers, force=arguments.force, progress=_progress
+            )
+            done.append({"dataset": name, "retrievers": retrievers, "changed": changed})
+            _say(arguments, f"{name}: {'built' if changed else 'up to date'}")
+        folder.write_manifest(command="python -m biasret build")
+        path = make_database(folder)
+    _print(arguments, {"built": done, "store": str(path)}, f"store: {path}")
+    return 0
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from biasret.build import save_dataset
+    from biasret.datasets import SHIPPED, articles
+    from biasret.precomputed import SHIPPED_PREFIX, Folder
+    from biasret.store import make_database
+
+    name = arguments.name
+    if name in SHIPPED or name.startswith(SHIPPED_PREFIX):
+        raise InputError(
+            f"Names that begin with {SHIPPED_PREFIX!r} belong to the shipped datasets; "
+            f"found {name!r}. Choose another name."
+        )
+    folder = Folder()
+    if name in folder.datasets() and not arguments.replace:
+        raise InputError(f"A dataset {name!r} is already there; add --replace to replace it.")
+    loaded = articles.load(
+        arguments.path,
+        name=name,
+        mapping=arguments.mapping,
+        columns=arguments.column,
+        folder=arguments.folder,
+        signal=arguments.signal,
+        encoding=arguments.encoding,
+    )
+    dataset = loaded.dataset
+    given = [_vectors(item, dataset.documents["text"].tolist()) for item in arguments.vectors]
+    with folder.lock():
+        for record, vectors in given:
+            _keep_vectors(folder, record, vectors)
+        save_dataset(folder, dataset, inputs={"path": arguments.path.name})
+        folder.write_manifest(command="python -m biasret import")
+        make_database(folder)
+    counts = {
+        "documents": len(dataset.documents),
+        "queries": len(dataset.queries),
+        "qrels": len(dataset.qrels),
+    }
+    for note in loaded.notes:
+        _say(arguments, f"note: {note}")
+    for reason, n in loaded.left_out.items():
+        _say(arguments, f"left out: {n:,} {reason}")
+    shown = ", ".join(f"{n:,} {what}" for what, n in counts.items())
+    _print(
+        arguments,
+        {"dataset": name, **counts, "notes": loaded.notes, "left_out": loaded.left_out},
+        f"{name}: {shown}. Next: python -m biasret build --dataset {name!r}",
+    )
+    return 0
+
+
+def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
+    import numpy as np
+
+    from biasret.precomputed import text_sha256
+    from biasret.retrievers import RETRIEVERS
+
+    name, separator, file = item.partition("=")
+    if not separator:
+        raise InputError(f"--vectors takes RETRIEVER=FILE.npy; found {item!r}.")
+    record = RETRIEVERS[name]
+    if record.is_lexical:
+        raise InputError(f"{record.label} uses no vectors; leave out --vectors {item}.")
+    try:
+        matrix = np.load(file, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"The vectors {file} cannot be read ({error}).") from error
+    if matrix.shape != (len(texts), record.dimension):
+        raise InputError(
+            f"{file} has shape {matrix.shape}; {record.label} of these documents needs "
+            f"({len(texts)}, {record.dimension})."
+        )
+    matrix = matrix.astype(np.float32)
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{file} holds numbers that are not finite.")
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    keys = [text_sha256(record.document_prefix + text) for text in texts]
+    return record, dict(zip(keys, matrix, strict=True))
+
+
+def _keep_vectors(folder: Any, record: Any, vectors: dict[str, Any]) -> None:
+    from biasret.retrievers.cache import DiskCache
+
+    DiskCache(folder.path / "vectors", record).put(vectors)
+
+
+def _search(arguments: argparse.Namespace) -> int:
+    from biasret.errors import NothingStored
+    from biasret.probe import ready
+    from biasret.retrievers import RETRIEVERS
+
+    record = RETRIEVERS[arguments.retriever]
+    if not arguments.query.strip():
+        raise InputError("The query is empty; type a question.")
+    store = _store()
+    dataset = _known_dataset(store, arguments.dataset)
+    documents = store.documents(dataset)
+    vectors = None
+    if not record.is_lexical:
+        try:
+            vectors = store.vectors(dataset, record.name, "document")
+        except NothingStored as error:
+            raise NothingStored(str(error)) from None
+    retriever = ready(record.name, documents, vectors=vectors, models=store.path.parent / "models")
+    ranking = retriever.search([arguments.query], k=arguments.k)[0]
+    rows = documents.set_index("doc_id").loc[ranking.doc_ids]
+    found = [
+        {"rank": rank, "doc_id": doc_id, "score": float(score), **_described(row)}
+        for rank, (doc_id, score, (_, row)) in enumerate(
+            zip(ranking.doc_ids, ranking.scores, rows.iterrows(), strict=True), start=1
+        )
+    ]
+    if arguments.json:
+        _print(arguments, {"dataset": dataset, "retriever": record.name, "results": found}, "")
+        return 0
+    if not found:
+        print("No document matched.")
+    for row in found:
+        stance = f" [{row['stance']}]" if row["stance"] else ""
+        print(f"{row['rank']:>3}  {row['score']:.4f}  {row['title']}{stance}  ({row['doc_id']})")
+    return 0
+
+
+def _described(row: Any) -> dict[str, str | None]:
+    title = row["title"] if isinstance(row["title"], str) else row["text"][:80]
+    stance = row["stance"] if isinstance(row["stance"], str) else None
+    return {"title": title, "stance": stance}
+
+
+def _gaps(arguments: argparse.Namespace) -> int:
+    from biasret.metrics import FILTERS, METRICS
+
+    if arguments.metric is not None:
+        METRICS[arguments.metric]
+    if arguments.filter is not None:
+        FILTERS[arguments.filter]
+    store = _store()
+    dataset = None if arguments.dataset is None else _known_dataset(store, arguments.dataset)
+    found = store.gaps(dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter)
+    if arguments.json:
+        print(found.to_json(orient="records", double_precision=15))
+        return 0
+    if found.empty:
+        print("No gaps are stored for this choice; run `python -m biasret build`.")
+        return 1
+    for row in found.itertuples(index=False):
+        print(gap_line(row._asdict()))
+    return 0
+
+
+def gap_line(row: dict[str, Any]) -> str:
+    """One gap as a line of text."""
+    import pandas as pd
+
+    from biasret.metrics import METRICS
+    from biasret.statistics import stars
+
+    k = None if pd.isna(row["k"]) else int(row["k"])
+    name = METRICS[row["metric"]].title(k)
+    head = f"{row['dataset']}  {row['retriever']:<14} {name:<10} {row['filter']:<11}"
+    if pd.isna(row["estimate"]):
+        return f"{head} no estimate: {row['note']}"
+    interval = (
+        "no interval"
+        if pd.isna(row["ci_low"])
+        else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
+    )
+    p = "p —" if pd.isna(row["p_value"]) else f"p {row['p_value']:.2g}{stars(row['p_value'])}"
+    n = row["n_pairs"] or f"{row['n_minuend']}/{row['n_subtrahend']}"
+    return (
+        f"{head} {row['minuend']} minus {row['subtrahend']} {row['estimate']:+.4f} {interval}"
+        f"  n {n}  {p} ({row['test']})"
+    )
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from biasret.precomputed import Folder
+    from biasret.retrievers import RETRIEVERS, available
+    from biasret.runtime import cpu_count
+    from biasret.store import Store, make_database
+
+    folder = Folder()
+    packages = {}
+    for package in ("duckdb", "faiss-cpu", "numpy", "pandas", "plotly", "streamlit", "torch"):
+        try:
+            packages[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            packages[package] = "missing"
+    retrievers = {
+        name: (state.reason or "ready")
+        for name, record in RETRIEVERS.items()
+        for state in [available(record)]
+    }
+    problems = [f"{name} is missing" for name, found in packages.items() if found == "missing"]
+    datasets: dict[str, Any] = {}
+    try:
+        store = Store(make_database(folder))
+        for name in store.datasets()["dataset"]:
+            datasets[name] = {**store.counts(name), "retrievers": store.retrievers(name)}
+        store.close()
+    except BiasretError as error:
+        problems.append(str(error))
+    if not datasets:
+        problems.append("The store holds no dataset; run `python -m biasret build`.")
+    report = {
+        "biasret": __version__,
+        "python": platform.python_version(),
+        "processors": cpu_count(),
+        "packages": packages,
+        "retrievers": retrievers,
+        "store": str(folder.path),
+        "datasets": datasets,
+        "problems": problems,
+    }
+    if arguments.json:
+        _print(arguments, report, "")
+    else:
+        print(f"biasret {__version__}, Python {report['python']}, {cpu_count()} processors")
+        print(f"store    {folder.path}")
+        for name, found in packages.items():
+            print(f"package  {name} {found}")
+        for name, state in retrievers.items():
+            print(f"ranks    {name}: {state}")
+        for name, held in datasets.items():
+            print(
+                f"data     {name}: {held['documents']:,} documents, {held['queries']:,} queries; "
+                f"results of {', '.join(held['retrievers']) or 'no retriever yet'}"
+            )
+        for problem in problems:
+            print(f"problem  {problem}")
+    return 1 if problems else 0
+
+
+# -- shared ------------------------------------------------------------------------------
+
+
+def _store() -> Any:
+    from biasret.precomputed import Folder
+    from biasret.store import Store, make_database
+
+    return Store(make_database(Folder()))
+
+
+def _known_dataset(store: Any, name: str) -> str:
+    from biasret.errors import UnknownName
+
+    known = store.datasets()["dataset"].tolist()
+    if name not in known:
+        raise UnknownName("dataset", name, known)
+    return name
+
+
+def _say(arguments: argparse.Namespace, line: str) -> None:
+    if not arguments.json:
+        print(line, flush=True)
+
+
+def _print(arguments: argparse.Namespace, document: dict[str, Any], line: str) -> None:
+    if arguments.json:
+        print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    else:
+        print(line, flush=True)
+
+
+@contextmanager
+def _progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    from tqdm import tqdm
+
+    # Short steps show nothing: a bar that flashes by tells nobody anything.
+    with tqdm(total=total, desc=title, unit="", file=sys.stderr, delay=1.0, leave=True) as bar:
+        yield lambda n: bar.update(n) and None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

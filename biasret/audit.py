@@ -1,0 +1,251 @@
+"""Measurements -> gaps and levels, with the paper's settings."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biasret import contrasts
+from biasret.datasets.base import DatasetRecord
+from biasret.statistics import (
+    cluster_bootstrap_mean,
+    holm,
+    mann_whitney,
+    minimum_detectable_effect,
+    sign_flip,
+    two_group_bootstrap,
+    wilcoxon,
+)
+from biasret.tables import check, empty
+
+__all__ = ["ALL", "Settings", "gaps", "levels"]
+
+#: The group of queries in a dataset that labels none.
+ALL = "all"
+
+_BY = ["retriever", "metric", "k", "filter"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The paper's settings (Tang et al., section 2.3).
+
+    Attributes
+    ----------
+    resamples : of the cluster bootstrap
+    permutations : of the sign-flip test
+    seed : of every generator
+    level : of every interval
+    """
+
+    resamples: int = 5_000
+    permutations: int = 50_000
+    seed: int = 42
+    level: float = 0.95
+
+    def as_dict(self) -> dict[str, Any]:
+        """For records of what a table was made from."""
+        return asdict(self)
+
+
+PAPER = Settings()
+
+
+def gaps(
+    measurements: pd.DataFrame,
+    queries: pd.DataFrame,
+    record: DatasetRecord,
+    *,
+    settings: Settings = PAPER,
+) -> pd.DataFrame:
+    """Minuend minus subtrahend for every retriever, metric, depth and filter.
+
+    Paired datasets: cluster bootstrap of the cells' differences, Wilcoxon signed-rank test,
+    and a sign-flip test in ``p_permutation``. Others: bootstrap of the difference of two
+    means, Mann-Whitney test. ``p_holm`` corrects ``p_value`` over the retrievers that share
+    metric, depth and filter.
+
+    Parameters
+    ----------
+    measurements
+        A ``measurements`` table of one dataset.
+    queries
+        Its ``queries`` table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A ``gaps`` table; without rows where the dataset labels no groups. An estimate,
+        interval or p that cannot be had is missing, and ``note`` says why.
+    """
+    minuend, subtrahend = record.minuend, record.subtrahend
+    if minuend is None or subtrahend is None or measurements.empty:
+        return empty("gaps")
+    rows = []
+    for (retriever, metric, k, name), part in measurements.groupby(_BY, dropna=False, sort=True):
+        compute = _paired_row if record.is_paired else _two_group_row
+        rows.append(
+            {
+                "dataset": record.name,
+                "retriever": retriever,
+                "metric": metric,
+                "k": k,
+                "filter": name,
+                "minuend": minuend,
+                "subtrahend": subtrahend,
+                **compute(part, queries, minuend, subtrahend, settings),
+            }
+        )
+    table = pd.DataFrame(rows)
+    table["k"] = pd.array(table["k"].tolist(), dtype="Int64")
+    table["p_holm"] = np.nan
+    for _, at in table.groupby(["metric", "k", "filter"], dropna=False).groups.items():
+        table.loc[at, "p_holm"] = holm(table.loc[at, "p_value"].to_numpy(dtype=np.float64))
+    return check(table, "gaps")
+
+
+def _paired_row(
+    part: pd.DataFrame, queries: pd.DataFrame, minuend: str, subtrahend: str, settings: Settings
+) -> dict[str, Any]:
+    contrast = contrasts.paired(part, queries, minuend=minuend, subtrahend=subtrahend)
+    cells = contrast.cells
+    clusters = cells["cluster_id"].to_numpy()
+    options: Any = {"resamples": settings.resamples, "rng": settings.seed, "level": settings.level}
+    gap = cluster_bootstrap_mean(cells["difference"], clusters=clusters, **options)
+    high_side = cluster_bootstrap_mean(cells["minuend"], clusters=clusters, **options)
+    low_side = cluster_bootstrap_mean(cells["subtrahend"], clusters=clusters, **options)
+    test = wilcoxon(cells["difference"])
+    flips = sign_flip(
+        cells["difference"], resamples=settings.permutations, rng=settings.seed, stream="counts"
+    )
+    return {
+        "design": "paired",
+        "estimate": gap.estimate,
+        "ci_low": gap.low,
+        "ci_high": gap.high,
+        "p_value": test.p_value,
+        "test": test.test,
+        "p_permutation": flips.p_value,
+        "mean_minuend": high_side.estimate,
+        "low_minuend": high_side.low,
+        "high_minuend": high_side.high,
+        "mean_subtrahend": low_side.estimate,
+        "low_subtrahend": low_side.low,
+        "high_subtrahend": low_side.high,
+        "n_minuend": len(cells),
+        "n_subtrahend": len(cells),
+        "n_pairs": len(cells),
+        "n_clusters": gap.n_clusters,
+        **_dropped(contrast.dropped),
+        "detectable": _detectable(gap.low, gap.high),
+        "note": _notes(gap.note, test.note),
+    }
+
+
+def _two_group_row(
+    part: pd.DataFrame, queries: pd.DataFrame, minuend: str, subtrahend: str, settings: Settings
+) -> dict[str, Any]:
+    contrast = contrasts.two_groups(part, queries, minuend=minuend, subtrahend=subtrahend)
+    options: Any = {"resamples": settings.resamples, "rng": settings.seed, "level": settings.level}
+    gap = two_group_bootstrap(
+        contrast.minuend,
+        contrast.subtrahend,
+        minuend_clusters=contrast.minuend_clusters,
+        subtrahend_clusters=contrast.subtrahend_clusters,
+        **options,
+    )
+    high_side = cluster_bootstrap_mean(
+        contrast.minuend, clusters=contrast.minuend_clusters, **options
+    )
+    low_side = cluster_bootstrap_mean(
+        contrast.subtrahend, clusters=contrast.subtrahend_clusters, **options
+    )
+    test = mann_whitney(contrast.minuend, contrast.subtrahend)
+    return {
+        "design": "unpaired",
+        "estimate": gap.estimate,
+        "ci_low": gap.low,
+        "ci_high": gap.high,
+        "p_value": test.p_value,
+        "test": test.test,
+        "p_permutation": None,
+        "mean_minuend": high_side.estimate,
+        "low_minuend": high_side.low,
+        "high_minuend": high_side.high,
+        "mean_subtrahend": low_side.estimate,
+        "low_subtrahend": low_side.low,
+        "high_subtrahend": low_side.high,
+        "n_minuend": gap.n_minuend,
+        "n_subtrahend": gap.n_subtrahend,
+        "n_pairs": 0,
+        "n_clusters": gap.n_clusters,
+        **_dropped(contrast.dropped),
+        "detectable": _detectable(gap.low, gap.high),
+        "note": _notes(gap.note, test.note),
+    }
+
+
+def _dropped(reasons: dict[str, int]) -> dict[str, Any]:
+    why = "; ".join(f"{n} {reason}" for reason, n in reasons.items())
+    return {"n_dropped": sum(reasons.values()), "dropped_why": why or None}
+
+
+def _detectable(low: float | None, high: float | None) -> float | None:
+    if low is None or high is None:
+        return None
+    # Half the width of a 95% interval is 1.96 standard errors.
+    return minimum_detectable_effect((high - low) / (2 * 1.959963984540054))
+
+
+def _notes(*notes: str | None) -> str | None:
+    said = list(dict.fromkeys(note for note in notes if note))
+    return " ".join(said) or None
+
+
+def levels(
+    measurements: pd.DataFrame, queries: pd.DataFrame, *, settings: Settings = PAPER
+) -> pd.DataFrame:
+    """Mean of every metric in each group, with a cluster bootstrap interval.
+
+    Parameters
+    ----------
+    measurements
+        A ``measurements`` table of one dataset.
+    queries
+        Its ``queries`` table; queries without a group form the group ``"all"``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A ``levels`` table, over every query measured, whether or not its cell is complete.
+    """
+    if measurements.empty:
+        return empty("levels")
+    labels = queries[["query_id", "group", "cluster_id"]].copy()
+    labels["group"] = labels["group"].fillna(ALL)
+    rows = []
+    merged = measurements.merge(labels, on="query_id")
+    for key, part in merged.groupby(["dataset", *_BY, "group"], dropna=False, sort=True):
+        result = cluster_bootstrap_mean(
+            part["value"],
+            clusters=part["cluster_id"].to_numpy(dtype=object),
+            resamples=settings.resamples,
+            rng=settings.seed,
+            level=settings.level,
+        )
+        rows.append(
+            {
+                **dict(zip(["dataset", *_BY, "group"], key, strict=True)),
+                "n": result.n,
+                "n_clusters": result.n_clusters,
+                "mean": result.estimate,
+                "ci_low": result.low,
+                "ci_high": result.high,
+            }
+        )
+    table = pd.DataFrame(rows)
+    table["k"] = pd.array(table["k"].tolist(), dtype="Int64")
+    return check(table, "levels")

@@ -1,0 +1,267 @@
+"""Datasets and retrievers -> every file of the store, redoing only what is out of date.
+
+Each step writes its own file by rename and records in it what it was made from, so that a
+build that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from biasret import audit, metrics, runs
+from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
+from biasret.precomputed import Folder, Vectors
+from biasret.retrievers import Retriever, load
+from biasret.retrievers.base import SCORE_DECIMALS
+from biasret.retrievers.cache import DiskCache
+from biasret.retrievers.dense import Dense, embed
+
+__all__ = ["Progress", "build_dataset", "build_retriever", "read_dataset", "save_dataset"]
+
+#: Raised when the same inputs would give another file.
+STEPS = {"embeddings": 1, "runs": 1, "measurements": 1, "gaps": 1}
+
+
+class Progress(Protocol):
+    """Shows how far a step is."""
+
+    def __call__(self, title: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        """A context whose value is called with the number of items just done."""
+
+
+@contextmanager
+def silent(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Shows nothing."""
+    yield lambda _: None
+
+
+def save_dataset(folder: Folder, dataset: Dataset, *, inputs: dict[str, Any]) -> None:
+    """Put a dataset's tables in place; its record comes last, so that it is there whole."""
+    name = dataset.record.name
+    folder.write("documents", dataset.documents, dataset=name, inputs=inputs)
+    folder.write("queries", dataset.queries, dataset=name, inputs=inputs)
+    folder.write("qrels", dataset.qrels, dataset=name, inputs=inputs)
+    folder.write("datasets", dataset.record.frame(), dataset=name, inputs=inputs)
+
+
+def read_dataset(folder: Folder, name: str) -> Dataset:
+    """The dataset of this name from its files."""
+    row = folder.read("datasets", name).iloc[0].to_dict()
+    return Dataset(
+        record=DatasetRecord.from_row(row),
+        documents=folder.read("documents", name),
+        queries=folder.read("queries", name),
+        qrels=folder.read("qrels", name),
+    )
+
+
+def build_retriever(
+    folder: Folder,
+    dataset: Dataset,
+    name: str,
+    *,
+    force: bool = False,
+    progress: Progress = silent,
+) -> bool:
+    """Embeddings, run, gold ranks and measurements of one retriever.
+
+    Returns
+    -------
+    bool
+        Whether anything was redone.
+    """
+    retriever = load(name, models=folder.path / "models")
+    fingerprint = retriever.record.fingerprint
+    texts = {t: folder.content(t, dataset.record.name) for t in ("documents", "queries")}
+    did = False
+    inputs: dict[str, Any] = {"step": STEPS["embeddings"], "retriever": fingerprint, **texts}
+    if isinstance(retriever, Dense):
+        did |= _embed(folder, dataset, retriever, inputs, force=force, progress=progress)
+    inputs = {
+        "step": STEPS["runs"],
+        "retriever": fingerprint,
+        **texts,
+        "qrels": folder.content("qrels", dataset.record.name),
+        "depth": runs.DEPTH,
+        "decimals": SCORE_DECIMALS,
+    }
+    did |= _retrieve(folder, dataset, retriever, inputs, force=force, progress=progress)
+    did |= _measure(folder, dataset, name, force=force)
+    return did
+
+
+def _embed(
+    folder: Folder,
+    dataset: Dataset,
+    retriever: Dense,
+    inputs: dict[str, Any],
+    *,
+    force: bool,
+    progress: Progress,
+) -> bool:
+    record = retriever.record
+    name = dataset.record.name
+    if not force and folder.is_current("embeddings", name, record.name, inputs=inputs):
+        return False
+    cache = DiskCache(folder.path / "vectors", record)
+    kinds: dict[str, Vectors] = {}
+    for kind, frame, key, prefix in (
+        ("document", dataset.documents, "doc_id", record.document_prefix),
+        ("query", dataset.queries, "query_id", record.query_prefix),
+    ):
+        with progress(f"{name}: {kind} vectors, {record.label}", len(frame)) as advance:
+            kinds[kind] = embed(
+                retriever,
+                frame["text"].tolist(),
+                frame[key].tolist(),
+                prefix=prefix,
+                cache=cache,
+                progress=advance,
+            )
+    folder.write_vectors(kinds, dataset=name, retriever=record.name, inputs=inputs)
+    return True
+
+
+def _retrieve(
+    folder: Folder,
+    dataset: Dataset,
+    retriever: Retriever,
+    inputs: dict[str, Any],
+    *,
+    force: bool,
+    progress: Progress,
+) -> bool:
+    name = dataset.record.name
+    label = retriever.record.name
+    if not force and all(
+        folder.is_current(table, name, label, inputs=inputs) for table in ("runs", "gold_ranks")
+    ):
+        return False
+    scores: Callable[[Sequence[str]], np.ndarray] | None = None
+    if isinstance(retriever, Dense):
+        documents = folder.vectors(name, label, "document")
+        queries = folder.vectors(name, label, "query")
+        order = pd.Index(documents.ids).get_indexer(dataset.documents["doc_id"])
+        retriever.index(dataset.documents, vectors=documents.matrix[order])
+        scores = _stored_scores(retriever, queries)
+    else:
+        retriever.index(dataset.documents)
+    title = f"{name}: rankings, {retriever.record.label}"
+    with progress(title, len(dataset.queries)) as advance:
+        found = runs.retrieve(
+            retriever,
+            dataset.queries,
+            dataset.qrels,
+            dataset=name,
+            scores=scores,
+            progress=advance,
+        )
+    folder.write("runs", found.runs, dataset=name, retriever=label, inputs=inputs)
+    folder.write("gold_ranks", found.gold_ranks, dataset=name, retriever=label, inputs=inputs)
+    return True
+
+
+def _stored_scores(retriever: Dense, queries: Vectors) -> Callable[[Sequence[str]], np.ndarray]:
+    at = {query_id: row for row, query_id in enumerate(queries.ids)}
+
+    def scores(query_ids: Sequence[str]) -> np.ndarray:
+        return retriever.scores_of(queries.matrix[[at[query_id] for query_id in query_ids]])
+
+    return scores
+
+
+def _measure(folder: Folder, dataset: Dataset, retriever: str, *, force: bool) -> bool:
+    name = dataset.record.name
+    signal = SIGNALS[dataset.record.signal]
+    inputs = {
+        "step": STEPS["measurements"],
+        "metrics": {m: list(metrics.METRICS[m].ks) for m in signal.metrics},
+        "code": _source(metrics),
+        "documents": folder.content("documents", name),
+        "queries": folder.content("queries", name),
+        "runs": folder.content("runs", name, retriever),
+        "gold_ranks": folder.content("gold_ranks", name, retriever),
+    }
+    if not force and folder.is_current("measurements", name, retriever, inputs=inputs):
+        return False
+    measured = metrics.measure(
+        metrics.Inputs(
+            queries=dataset.queries,
+            documents=dataset.documents,
+            runs=folder.read("runs", name, retriever),
+            gold_ranks=folder.read("gold_ranks", name, retriever),
+        ),
+        dataset=name,
+        retriever=retriever,
+        metrics=signal.metrics,
+    )
+    folder.write("measurements", measured, dataset=name, retriever=retriever, inputs=inputs)
+    return True
+
+
+def build_gaps(
+    folder: Folder, dataset: Dataset, *, force: bool = False, progress: Progress = silent
+) -> bool:
+    """Levels of each retriever, and the gaps of all retrievers of a dataset together."""
+    name = dataset.record.name
+    settings = audit.PAPER
+    retrievers = folder.retrievers("measurements", name)
+    contents = {r: folder.content("measurements", name, r) for r in retrievers}
+    inputs: dict[str, Any] = {
+        "step": STEPS["gaps"],
+        "settings": settings.as_dict(),
+        "queries": folder.content("queries", name),
+        "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],
+        "measurements": contents,
+    }
+    if not retrievers or (not force and folder.is_current("gaps", name, inputs=inputs)):
+        return False
+    tables = []
+    with progress(f"{name}: gaps and intervals", len(retrievers) + 1) as advance:
+        for retriever in retrievers:
+            measured = folder.read("measurements", name, retriever)
+            tables.append(measured)
+            folder.write(
+                "levels",
+                audit.levels(measured, dataset.queries, settings=settings),
+                dataset=name,
+                retriever=retriever,
+                inputs={**inputs, "measurements": contents[retriever]},
+            )
+            advance(1)
+        found = audit.gaps(
+            pd.concat(tables, ignore_index=True), dataset.queries, dataset.record, settings=settings
+        )
+        folder.write("gaps", found, dataset=name, inputs=inputs)
+        advance(1)
+    return True
+
+
+def build_dataset(
+    folder: Folder,
+    dataset: Dataset,
+    retrievers: Sequence[str],
+    *,
+    force: bool = False,
+    progress: Progress = silent,
+) -> bool:
+    """Everything a dataset's pages show, for the retrievers named; True if anything was redone."""
+    did = [
+        build_retriever(folder, dataset, name, force=force, progress=progress)
+        for name in retrievers
+    ]
+    did.append(build_gaps(folder, dataset, force=force, progress=progress))
+    return any(did)
+
+
+def _source(module: Any) -> str:
+    """A module's code, so that a change to a metric makes its measurements anew."""
+    import hashlib
+
+    return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:16]

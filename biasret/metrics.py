@@ -1,0 +1,294 @@
+"""A run and its gold -> one measurement per query.
+
+To add a metric: a function from `Inputs` and k to one value per query, and a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from biasret.catalogue import Catalogue
+from biasret.tables import LEAN_CODES, check
+
+__all__ = ["FILTERS", "METRICS", "Filter", "Inputs", "Metric", "lean_at_k", "measure", "rr"]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What metrics are computed from: tables of one dataset and one retriever."""
+
+    queries: pd.DataFrame
+    documents: pd.DataFrame
+    runs: pd.DataFrame
+    gold_ranks: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric and its own words.
+
+    Attributes
+    ----------
+    ks
+        Depths measured; ``(None,)`` for a metric without a depth.
+    headline
+        The depth shown first.
+    needs
+        Columns it cannot do without, as ``table.column``.
+    """
+
+    name: str
+    label: str
+    about: str
+    unit: str
+    low: float
+    high: float
+    source: str
+    needs: tuple[str, ...]
+    ks: tuple[int | None, ...]
+    headline: int | None
+    compute: Callable[[Inputs, int | None], pd.Series]
+
+    def title(self, k: int | None) -> str:
+        """The name at a depth: ``lean@10``."""
+        return self.label if k is None else f"{self.label}@{k}"
+
+
+def lean_at_k(inputs: Inputs, k: int | None) -> pd.Series:
+    """Mean stance code of the first `k` documents: share right minus share left.
+
+    Center documents, and documents without a stance, count in the denominator. Where fewer
+    than `k` documents were retrieved the mean is over those; with none it is 0, as in the
+    paper's AllSides metric.
+
+    Returns
+    -------
+    float64 by ``query_id``, in [-1, 1]
+        Every query of `inputs` has a value.
+
+    References
+    ----------
+    Tang et al., section 2.2.
+    """
+    assert k is not None
+    top = inputs.runs.loc[inputs.runs["rank"] <= k, ["query_id", "doc_id"]]
+    stance = inputs.documents.set_index("doc_id")["stance"]
+    codes = top["doc_id"].map(stance).map(LEAN_CODES).fillna(0.0)
+    means = codes.groupby(top["query_id"]).mean()
+    return means.reindex(inputs.queries["query_id"], fill_value=0.0)
+
+
+def rr(inputs: Inputs, k: int | None = None) -> pd.Series:
+    """Reciprocal of the rank of the best gold document in the full ranking.
+
+    Nothing is truncated, so a value is 0 only where the gold document may not appear at
+    all; queries without gold have no value.
+
+    Returns
+    -------
+    float64 by ``query_id``, in (0, 1], missing without gold
+
+    References
+    ----------
+    Tang et al., section 2.2; method as in ir_measures' ``RR`` without a cutoff.
+    """
+    assert k is None
+    return 1.0 / _gold_ranks(inputs)
+
+
+def recall_at_k(inputs: Inputs, k: int | None) -> pd.Series:
+    """1 where a gold document is among the first `k` of the full ranking, else 0.
+
+    Returns
+    -------
+    float64 by ``query_id``, 0 or 1, missing without gold
+
+    References
+    ----------
+    Tang et al., section 2.2. With one gold document a query this is recall; with several
+    it is the share of queries with a hit, which the field also calls success@k.
+    """
+    assert k is not None
+    ranks = _gold_ranks(inputs)
+    return (ranks <= k).astype("float64").where(ranks.notna())
+
+
+def _gold_ranks(inputs: Inputs) -> pd.Series:
+    ranks = inputs.gold_ranks.set_index("query_id")["rank"].astype("Float64").astype("float64")
+    return ranks.reindex(inputs.queries["query_id"])
+
+
+METRICS: Catalogue[Metric] = Catalogue(
+    "metric",
+    [
+        Metric(
+            name="lean",
+            label="lean",
+            about="Share of right-leaning minus share of left-leaning documents among the first k",
+            unit="share right minus share left",
+            low=-1.0,
+            high=1.0,
+            source="Tang et al., section 2.2",
+            needs=("documents.stance",),
+            ks=(5, 10, 20, 50, 100),
+            headline=10,
+            compute=lean_at_k,
+        ),
+        Metric(
+            name="rr",
+            label="RR",
+            about="Reciprocal of the gold answer's rank in the full ranking; its mean is MRR",
+            unit="reciprocal rank",
+            low=0.0,
+            high=1.0,
+            source="Tang et al., section 2.2",
+            needs=("qrels.grade",),
+            ks=(None,),
+            headline=None,
+            compute=rr,
+        ),
+        Metric(
+            name="recall",
+            label="recall",
+            about="Share of queries whose gold answer is among the first k",
+            unit="share of queries",
+            low=0.0,
+            high=1.0,
+            source="Tang et al., section 2.2",
+            needs=("qrels.grade",),
+            ks=(1, 5, 10, 20, 50, 100),
+            headline=10,
+            compute=recall_at_k,
+        ),
+    ],
+)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which queries count, at a depth."""
+
+    name: str
+    label: str
+    about: str
+    needs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    keep: Callable[[Inputs, int | None], pd.Series]
+
+
+def _keep_all(inputs: Inputs, k: int | None) -> pd.Series:
+    return pd.Series(True, index=pd.Index(inputs.queries["query_id"]))
+
+
+def same_story_rank(inputs: Inputs) -> pd.Series:
+    """Smallest rank of a document from the story of the query's source document.
+
+    Returns
+    -------
+    float64 by ``query_id``
+        Missing where the source has no story, or no document of it is in the run.
+
+    References
+    ----------
+    Tang et al., section 2.2 (gold of the AllSides queries).
+    """
+    stories = inputs.documents.set_index("doc_id")["story_id"]
+    first = inputs.queries["source_doc_ids"].map(lambda ids: ids[0] if _has(ids) else None)
+    story = first.map(stories)
+    wanted = pd.Series(story.to_numpy(), index=pd.Index(inputs.queries["query_id"])).dropna()
+    found = inputs.runs["doc_id"].map(stories)
+    is_same = found.notna() & (found == inputs.runs["query_id"].map(wanted))
+    ranks = inputs.runs.loc[is_same].groupby("query_id")["rank"].min()
+    return ranks.astype("float64").reindex(inputs.queries["query_id"])
+
+
+def _has(ids: object) -> bool:
+    return isinstance(ids, list | tuple | np.ndarray) and len(ids) > 0
+
+
+def _keep_same_story(inputs: Inputs, k: int | None) -> pd.Series:
+    assert k is not None
+    return same_story_rank(inputs) <= k
+
+
+FILTERS: Catalogue[Filter] = Catalogue(
+    "filter",
+    [
+        Filter(
+            name="raw",
+            label="all queries",
+            about="Every query counts",
+            needs=(),
+            metrics=("lean", "rr", "recall"),
+            keep=_keep_all,
+        ),
+        Filter(
+            name="same-story",
+            label="queries that find their story",
+            about="Only queries with a document of their own story among the first k",
+            needs=("documents.story_id", "queries.source_doc_ids"),
+            metrics=("lean",),
+            keep=_keep_same_story,
+        ),
+    ],
+)
+
+
+def applicable(inputs: Inputs, metric: Metric) -> bool:
+    """Whether the tables hold what a metric needs."""
+    return all(_present(inputs, need) for need in metric.needs)
+
+
+def _present(inputs: Inputs, need: str) -> bool:
+    table, column = need.split(".")
+    if need == "qrels.grade":
+        return bool(inputs.gold_ranks["rank"].notna().any())
+    frame: pd.DataFrame = getattr(inputs, table)
+    return bool(frame[column].notna().any())
+
+
+def measure(
+    inputs: Inputs, *, dataset: str, retriever: str, metrics: tuple[str, ...]
+) -> pd.DataFrame:
+    """Every applicable metric, depth and filter, for every query.
+
+    Parameters
+    ----------
+    metrics
+        Keys of `METRICS`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A ``measurements`` table. A query that a filter leaves out has no row under it; a
+        metric without a value for a query has none either.
+    """
+    parts = []
+    for name in metrics:
+        metric = METRICS[name]
+        if not applicable(inputs, metric):
+            continue
+        for rule in FILTERS.values():
+            if name not in rule.metrics or not all(_present(inputs, n) for n in rule.needs):
+                continue
+            for k in metric.ks:
+                values = metric.compute(inputs, k)
+                kept = values[rule.keep(inputs, k).reindex(values.index).to_numpy()].dropna()
+                parts.append(
+                    pd.DataFrame(
+                        {
+                            "query_id": kept.index,
+                            "metric": name,
+                            "k": pd.array([k] * len(kept), dtype="Int64"),
+                            "filter": rule.name,
+                            "value": kept.to_numpy(),
+                        }
+                    )
+                )
+    columns = ["query_id", "metric", "k", "filter", "value"]
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return check(table.assign(dataset=dataset, retriever=retriever), "measurements")

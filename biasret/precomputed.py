@@ -1,0 +1,358 @@
+"""Parquet at rest: one file per table, dataset and retriever, each written by rename.
+
+A file carries in its own footer what it was made from (`inputs`), so that data and
+record can never disagree: a build that was killed leaves whole files or none, and the
+next one redoes only what is missing or out of date.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from biasret import __version__
+from biasret.errors import NothingStored, StoreError
+from biasret.tables import TABLES, Table, check
+
+__all__ = ["Folder", "Vectors", "default_folder", "text_sha256"]
+
+#: Datasets with this prefix are shipped with the project and listed in its manifest.
+SHIPPED_PREFIX = "demo_"
+
+_ARROW = {
+    "text": pa.string(),
+    "texts": pa.list_(pa.string()),
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "bool": pa.bool_(),
+    "vector": pa.list_(pa.float32()),
+}
+_FOOTER = b"biasret"
+_VERSIONED = ("numpy", "pandas", "pyarrow", "scipy", "bm25s", "torch", "sentence-transformers")
+
+
+def default_folder() -> Path:
+    """The folder ``BIASRET_STORE`` names, else ``precomputed`` beside the package."""
+    named = os.environ.get("BIASRET_STORE")
+    return Path(named) if named else Path(__file__).resolve().parent.parent / "precomputed"
+
+
+def text_sha256(text: str) -> str:
+    """Hex SHA-256 of a text's UTF-8 bytes; lone surrogates count as themselves."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Embeddings of the documents or queries of a dataset.
+
+    Kept as one matrix and not as a frame: a frame of 37,463 lists is slow and large.
+
+    Attributes
+    ----------
+    ids : list of str, length n
+    matrix : float32, shape (n, dimension), rows of unit length
+    text_sha256 : list of str, length n
+    truncated : bool, shape (n,)
+        Whether the text was longer than the model reads.
+    """
+
+    ids: list[str]
+    matrix: np.ndarray
+    text_sha256: list[str]
+    truncated: np.ndarray
+
+
+class Folder:
+    """The tables of a store, as Parquet files under one folder.
+
+    Parameters
+    ----------
+    path
+        Made when something is first written.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = Path(path) if path is not None else default_folder()
+
+    def file(self, table: str, dataset: str, retriever: str | None = None) -> Path:
+        """Where a table of a dataset (and retriever) lies, whether or not it exists."""
+        name = _safe(dataset) + (f"--{_safe(retriever)}" if retriever is not None else "")
+        return self.path / TABLES[table].name / f"{name}.parquet"
+
+    def files(self, table: str) -> list[Path]:
+        """The files of a table, sorted by name."""
+        return sorted((self.path / table).glob("*.parquet"))
+
+    def datasets(self) -> list[str]:
+        """Names of the datasets that are completely there."""
+        return sorted(unquote(path.stem) for path in self.files("datasets"))
+
+    def retrievers(self, table: str, dataset: str) -> list[str]:
+        """Names of the retrievers for which `table` holds a file of `dataset`."""
+        prefix = _safe(dataset) + "--"
+        return sorted(
+            unquote(path.stem[len(prefix) :])
+            for path in self.files(table)
+            if path.stem.startswith(prefix)
+        )
+
+    # -- writing -----------------------------------------------------------------------
+
+    def write(
+        self,
+        table: str,
+        frame: pd.DataFrame,
+        *,
+        dataset: str,
+        retriever: str | None = None,
+        inputs: dict[str, Any] | None = None,
+    ) -> Path:
+        """Check a frame against its table and put it in place in one step.
+
+        Parameters
+        ----------
+        inputs
+            What the content depends on; `is_current` compares it.
+        """
+        record = TABLES[table]
+        checked = check(frame, table)
+        schema = pa.schema([(c.name, _ARROW[c.kind]) for c in record.columns])
+        data = pa.Table.from_pandas(checked, schema=schema, preserve_index=False)
+        return self._put(record, data, dataset=dataset, retriever=retriever, inputs=inputs)
+
+    def write_vectors(
+        self,
+        kinds: dict[str, Vectors],
+        *,
+        dataset: str,
+        retriever: str,
+        inputs: dict[str, Any] | None = None,
+    ) -> Path:
+        """Put the ``embeddings`` of a dataset and retriever in place, by kind."""
+        record = TABLES["embeddings"]
+        parts = []
+        for kind, vectors in kinds.items():
+            n, dimension = vectors.matrix.shape
+            flat = pa.array(np.ascontiguousarray(vectors.matrix, dtype=np.float32).ravel())
+            offsets = pa.array(np.arange(n + 1, dtype=np.int32) * dimension)
+            parts.append(
+                pa.table(
+                    {
+                        "dataset": pa.array([dataset] * n, pa.string()),
+                        "retriever": pa.array([retriever] * n, pa.string()),
+                        "kind": pa.array([kind] * n, pa.string()),
+                        "id": pa.array(vectors.ids, pa.string()),
+                        "vector": pa.ListArray.from_arrays(offsets, flat),
+                        "text_sha256": pa.array(vectors.text_sha256, pa.string()),
+                        "truncated": pa.array(vectors.truncated, pa.bool_()),
+                    }
+                )
+            )
+        schema = pa.schema([(c.name, _ARROW[c.kind]) for c in record.columns])
+        data = pa.concat_tables(part.cast(schema) for part in parts)
+        return self._put(record, data, dataset=dataset, retriever=retriever, inputs=inputs)
+
+    def _put(
+        self,
+        table: Table,
+        data: pa.Table,
+        *,
+        dataset: str,
+        retriever: str | None,
+        inputs: dict[str, Any] | None,
+    ) -> Path:
+        target = self.file(table.name, dataset, retriever)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content = _content_sha256(data)
+        footer = {"inputs": inputs or {}, "content_sha256": content, "biasret": __version__}
+        data = data.replace_schema_metadata({_FOOTER: json.dumps(footer, sort_keys=True)})
+        with _replacing(target) as beside:
+            pq.write_table(data, beside, compression="zstd", row_group_size=122_880)
+        return target
+
+    def remove(self, dataset: str) -> None:
+        """Delete every file of a dataset; its record goes first, so that it is gone at once."""
+        self.file("datasets", dataset).unlink(missing_ok=True)
+        for table in TABLES:
+            self.file(table, dataset).unlink(missing_ok=True)
+            for retriever in self.retrievers(table, dataset):
+                self.file(table, dataset, retriever).unlink(missing_ok=True)
+
+    # -- reading -----------------------------------------------------------------------
+
+    def read(self, table: str, dataset: str, retriever: str | None = None) -> pd.DataFrame:
+        """One file as a checked frame.
+
+        Raises
+        ------
+        NothingStored
+            There is no such file.
+        StoreError
+            The file cannot be read.
+        """
+        path = self.file(table, dataset, retriever)
+        return check(_read(path).to_pandas(), table)
+
+    def vectors(self, dataset: str, retriever: str, kind: str) -> Vectors:
+        """The embeddings of one kind, ``"document"`` or ``"query"``."""
+        data = _read(self.file("embeddings", dataset, retriever))
+        data = data.filter(pa.compute.equal(data["kind"], kind)).combine_chunks()
+        flat = pa.compute.list_flatten(data["vector"]).to_numpy(zero_copy_only=False)
+        n = data.num_rows
+        return Vectors(
+            ids=data["id"].to_pylist(),
+            matrix=flat.reshape(n, -1) if n else np.zeros((0, 0), np.float32),
+            text_sha256=data["text_sha256"].to_pylist(),
+            truncated=data["truncated"].to_numpy(zero_copy_only=False),
+        )
+
+    def footer(self, path: Path) -> dict[str, Any] | None:
+        """What a file says it was made from; None when it is missing or unreadable."""
+        try:
+            recorded = pq.read_schema(path).metadata
+            return json.loads(recorded[_FOOTER]) if recorded else None
+        except (OSError, pa.ArrowException, KeyError, ValueError):
+            # An unreadable file is a file to be made again.
+            return None
+
+    def content(self, table: str, dataset: str, retriever: str | None = None) -> str:
+        """SHA-256 of a file's content (values and types, not its encoding)."""
+        footer = self.footer(self.file(table, dataset, retriever))
+        if footer is None:
+            raise NothingStored(
+                f"The store holds no {table} of {dataset!r}"
+                + (f" by {retriever!r}." if retriever else ".")
+            )
+        return str(footer["content_sha256"])
+
+    def is_current(
+        self, table: str, dataset: str, retriever: str | None = None, *, inputs: dict[str, Any]
+    ) -> bool:
+        """Whether a file is there and was made from exactly these inputs."""
+        footer = self.footer(self.file(table, dataset, retriever))
+        return footer is not None and footer["inputs"] == json.loads(json.dumps(inputs))
+
+    # -- manifest and lock -------------------------------------------------------------
+
+    def write_manifest(self, *, command: str) -> None:
+        """List every file with its rows and inputs.
+
+        ``MANIFEST.json`` lists the shipped datasets, ``MANIFEST.local.json`` all others, so
+        that work on one's own data does not change a tracked file.
+        """
+        shipped: dict[str, Any] = {}
+        local: dict[str, Any] = {}
+        for table in TABLES:
+            for path in self.files(table):
+                footer = self.footer(path)
+                if footer is None:
+                    continue
+                kept = shipped if path.stem.startswith(SHIPPED_PREFIX) else local
+                kept[f"{table}/{path.name}"] = {"rows": pq.read_metadata(path).num_rows, **footer}
+        for name, entries in (("MANIFEST.json", shipped), ("MANIFEST.local.json", local)):
+            if not entries:
+                (self.path / name).unlink(missing_ok=True)
+                continue
+            document = {"command": command, "versions": _versions(), "files": entries}
+            with _replacing(self.path / name) as beside:
+                beside.write_text(
+                    json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+                )
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder for writing; the kernel lets go when the process ends, however it does.
+
+        Raises
+        ------
+        StoreError
+            Another process holds it.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / ".lock").open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreError(
+                    f"Another process is writing to {self.path}; wait until it has finished, or "
+                    "set BIASRET_STORE to another folder."
+                ) from None
+            for path in self.path.glob("**/*.part"):
+                path.unlink(missing_ok=True)  # left by a process that was killed
+            yield
+
+    def fingerprint(self) -> str:
+        """Changes whenever a file of a table is added, replaced or removed."""
+        seen = hashlib.sha256()
+        for table in TABLES:
+            for path in self.files(table):
+                stat = path.stat()
+                seen.update(f"{table}/{path.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        return seen.hexdigest()
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A path beside `target` that takes its place when the block ends without an error."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        with beside.open("rb") as handle:
+            os.fsync(handle.fileno())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _safe(name: str) -> str:
+    # The separator of dataset and retriever must not occur inside either.
+    return quote(name, safe=" ").replace("--", "%2D%2D")
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        return pq.ParquetFile(path).read()
+    except FileNotFoundError:
+        raise NothingStored(
+            f"The store has no file {path.parent.name}/{path.name}; run `python -m biasret build`."
+        ) from None
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(
+            f"The file {path.parent.name}/{path.name} cannot be read ({error}); delete it and run "
+            "`python -m biasret build`."
+        ) from error
+
+
+def _content_sha256(data: pa.Table) -> str:
+    seen = hashlib.sha256(str(data.schema.remove_metadata()).encode())
+    for column in data.itercolumns():
+        # repr of Python values would be slow; the IPC form of one chunk is canonical.
+        batch = pa.record_batch([column.combine_chunks()], names=["c"])
+        seen.update(batch.serialize())
+    return seen.hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version(), "biasret": __version__}
+    for package in _VERSIONED:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions

@@ -1,0 +1,294 @@
+"""Two wordings of a query -> what one retriever returns for each, and how far it moved.
+
+Side A is the minuend's place and side B the other; a difference is always B minus A, and
+says so in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+
+from biasret.precomputed import Vectors
+from biasret.retrievers import Retriever, load
+from biasret.retrievers.base import Ranking, mask, positions, ranks_of
+from biasret.retrievers.dense import Dense
+from biasret.tables import LEAN_CODES
+
+__all__ = ["RBO_P", "Comparison", "Side", "compare", "rank_biased_overlap", "ready"]
+
+#: Persistence of rank-biased overlap: the first ten ranks carry 86% of the weight.
+RBO_P = 0.9
+
+
+@dataclass(frozen=True)
+class Side:
+    """One wording and what came back for it.
+
+    Attributes
+    ----------
+    lean : mean stance code of the documents shown; None without stances or documents
+    gold_rank : rank of the best gold document in the full ranking; None without gold
+    n_tokens, max_tokens : length of the text, and the most that the model reads
+    """
+
+    text: str
+    ranking: Ranking
+    lean: float | None
+    gold_rank: int | None
+    n_tokens: int
+    max_tokens: int | None
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the model read only the beginning of the text."""
+        return self.max_tokens is not None and self.n_tokens > self.max_tokens
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both sides of one retriever.
+
+    Attributes
+    ----------
+    documents : pandas.DataFrame
+        One row per document on either side: ``doc_id``, ``rank_a``, ``rank_b`` (missing:
+        not among the first k), ``movement`` in words, in order of the better rank.
+    n_shared, n_lost, n_new
+        Documents on both sides, on A alone, on B alone.
+    overlap
+        Shared documents as a share of the longer list; None when both are empty.
+    rbo
+        Rank-biased overlap, p = 0.9, extrapolated; None when a list is empty.
+    milliseconds
+        For both sides together, encoding included.
+    """
+
+    retriever: str
+    k: int
+    a: Side
+    b: Side
+    documents: pd.DataFrame
+    n_shared: int
+    n_lost: int
+    n_new: int
+    overlap: float | None
+    rbo: float | None
+    milliseconds: float
+
+    @property
+    def lean_difference(self) -> float | None:
+        """lean@k of B minus that of A."""
+        if self.a.lean is None or self.b.lean is None:
+            return None
+        return self.b.lean - self.a.lean
+
+    @property
+    def state(self) -> str:
+        """``empty``, ``one empty``, ``identical``, ``reordered`` or ``changed``."""
+        if self.a.ranking.is_empty and self.b.ranking.is_empty:
+            return "empty"
+        if self.a.ranking.is_empty or self.b.ranking.is_empty:
+            return "one empty"
+        if self.a.ranking.doc_ids == self.b.ranking.doc_ids:
+            return "identical"
+        if self.n_lost == 0 and self.n_new == 0:
+            return "reordered"
+        return "changed"
+
+
+def ready(
+    name: str,
+    documents: pd.DataFrame,
+    *,
+    vectors: Vectors | None = None,
+    models: Path | None = None,
+) -> Retriever:
+    """A retriever with the documents indexed, from stored vectors where there are any.
+
+    Parameters
+    ----------
+    vectors
+        Of the documents, in any order; ignored by lexical retrievers.
+    """
+    retriever = load(name, models=models)
+    if isinstance(retriever, Dense) and vectors is not None:
+        order = pd.Index(vectors.ids).get_indexer(documents["doc_id"])
+        retriever.index(documents, vectors=vectors.matrix[order])
+    else:
+        retriever.index(documents)
+    return retriever
+
+
+def compare(
+    retriever: Retriever,
+    text_a: str,
+    text_b: str,
+    *,
+    k: int,
+    stances: pd.Series | None = None,
+    exclude: Collection[str] = (),
+    gold: Collection[str] = (),
+) -> Comparison:
+    """What a retriever returns for two wordings, side by side.
+
+    Parameters
+    ----------
+    retriever
+        Indexed.
+    stances : str by ``doc_id``, optional
+        With it, lean@k of each side is given.
+    exclude
+        Documents left out on both sides.
+    gold
+        Documents that answer the query; their best rank is given.
+    """
+    started = perf_counter()
+    texts = [text_a, text_b]
+    # Both variants go through the model in one batch.
+    if isinstance(retriever, Dense):
+        vectors = retriever.encode_queries(texts)
+        rankings = retriever.search_vectors(vectors, k=k, exclude=[exclude, exclude])
+        scores = retriever.scores_of(vectors) if gold else None
+    else:
+        rankings = retriever.search(texts, k=k, exclude=[exclude, exclude])
+        scores = retriever.scores(texts) if gold else None
+    milliseconds = (perf_counter() - started) * 1000
+    tokens = retriever.count_tokens(texts)
+    sides = [
+        Side(
+            text=text,
+            ranking=ranking,
+            lean=_lean(ranking, stances),
+            gold_rank=_gold_rank(retriever, scores, i, exclude, gold),
+            n_tokens=int(tokens[i]),
+            max_tokens=retriever.record.max_tokens,
+        )
+        for i, (text, ranking) in enumerate(zip(texts, rankings, strict=True))
+    ]
+    first, second = (side.ranking.doc_ids for side in sides)
+    shared = len(set(first) & set(second))
+    longest = max(len(first), len(second))
+    return Comparison(
+        retriever=retriever.record.name,
+        k=k,
+        a=sides[0],
+        b=sides[1],
+        documents=_documents(first, second),
+        n_shared=shared,
+        n_lost=len(first) - shared,
+        n_new=len(second) - shared,
+        overlap=shared / longest if longest else None,
+        rbo=rank_biased_overlap(first, second) if first and second else None,
+        milliseconds=milliseconds,
+    )
+
+
+def _lean(ranking: Ranking, stances: pd.Series | None) -> float | None:
+    if stances is None or ranking.is_empty:
+        return None
+    codes = [LEAN_CODES.get(stances.get(doc_id), 0.0) for doc_id in ranking.doc_ids]
+    return float(np.mean(codes))
+
+
+def _gold_rank(
+    retriever: Retriever,
+    scores: np.ndarray | None,
+    row: int,
+    exclude: Collection[str],
+    gold: Collection[str],
+) -> int | None:
+    if scores is None:
+        return None
+    masked = mask(scores[row], retriever.doc_ids, exclude)
+    return ranks_of(masked, positions(retriever.doc_ids, gold))
+
+
+def _documents(first: Sequence[str], second: Sequence[str]) -> pd.DataFrame:
+    rank_a = {doc_id: rank for rank, doc_id in enumerate(first, start=1)}
+    rank_b = {doc_id: rank for rank, doc_id in enumerate(second, start=1)}
+    rows = [
+        {
+            "doc_id": doc_id,
+            "rank_a": rank_a.get(doc_id),
+            "rank_b": rank_b.get(doc_id),
+            "movement": movement(rank_a.get(doc_id), rank_b.get(doc_id)),
+        }
+        for doc_id in dict.fromkeys([*first, *second])
+    ]
+    table = pd.DataFrame(rows, columns=["doc_id", "rank_a", "rank_b", "movement"])
+    for column in ("rank_a", "rank_b"):
+        table[column] = pd.array(table[column].tolist(), dtype="Int64")
+    best = table[["rank_a", "rank_b"]].min(axis=1)
+    return table.assign(_best=best).sort_values("_best", kind="stable", ignore_index=True)[
+        ["doc_id", "rank_a", "rank_b", "movement"]
+    ]
+
+
+def movement(rank_a: int | None, rank_b: int | None) -> str:
+    """How a document moved from A to B, in words.
+
+    Examples
+    --------
+    >>> movement(5, 2), movement(2, 5), movement(3, 3), movement(None, 1), movement(1, None)
+    ('up 3', 'down 3', 'same', 'new', 'lost')
+    """
+    if rank_a is None:
+        return "new"
+    if rank_b is None:
+        return "lost"
+    if rank_a == rank_b:
+        return "same"
+    return f"up {rank_a - rank_b}" if rank_b < rank_a else f"down {rank_b - rank_a}"
+
+
+def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, p: float = RBO_P) -> float:
+    """Rank-biased overlap of two rankings without ties, extrapolated to infinite depth.
+
+    Parameters
+    ----------
+    first, second
+        Distinct ids, best first; neither empty. Lengths may differ.
+    p
+        Persistence in (0, 1): the weight of rank d falls as p ** (d - 1).
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 for identical lists.
+
+    References
+    ----------
+    Webber, Moffat and Zobel (2010), A similarity measure for indefinite rankings, eq. 32.
+
+    Examples
+    --------
+    >>> rank_biased_overlap(["a", "b"], ["a", "b"])
+    1.0
+    >>> rank_biased_overlap(["a"], ["b"])
+    0.0
+    """
+    short, long = sorted([list(first), list(second)], key=len)
+    s, ell = len(short), len(long)
+    overlap = np.zeros(ell + 1)  # overlap[d]: documents shared by the two prefixes of depth d
+    seen_short: set[str] = set()
+    seen_long: set[str] = set()
+    for d in range(1, ell + 1):
+        seen_long.add(long[d - 1])
+        if d <= s:
+            seen_short.add(short[d - 1])
+        overlap[d] = len(seen_short & seen_long)
+    depth = np.arange(1, ell + 1)
+    weights = p**depth
+    agreed = float((overlap[1:] / depth * weights).sum())
+    beyond = depth[s:]
+    # Between the ends of the two lists, the shorter is taken to go on agreeing as it did.
+    agreed += float((overlap[s] * (beyond - s) / (beyond * s) * p**beyond).sum())
+    tail = ((overlap[ell] - overlap[s]) / ell + overlap[s] / s) * p**ell
+    # Rounding: identical lists shall be exactly 1.
+    return float(min(1.0, round((1 - p) / p * agreed + tail, 12)))
