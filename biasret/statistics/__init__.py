@@ -1,0 +1,27 @@
+"""Arrays in, results out: intervals, tests, and corrections for many of them."""
+
+from biasret.statistics.multiplicity import benjamini_hochberg, holm, minimum_detectable_effect
+from biasret.statistics.rank_tests import mann_whitney, stars, wilcoxon
+from biasret.statistics.resampling import (
+    cluster_bootstrap_mean,
+    sign_flip,
+    stable_seed,
+    two_group_bootstrap,
+)
+from biasret.statistics.results import GapResult, MeanResult, TestResult
+
+__all__ = [
+    "GapResult",
+    "MeanResult",
+    "TestResult",
+    "benjamini_hochberg",
+    "cluster_bootstrap_mean",
+    "holm",
+    "mann_whitney",
+    "minimum_detectable_effect",
+    "sign_flip",
+    "stable_seed",
+    "stars",
+    "two_group_bootstrap",
+    "wilcoxon",
+]
