@@ -1,0 +1,224 @@
+"""Published results computed anew from the shipped ranks and probe scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from biasret.published.exhibits import PROBED_ROWS, RETRIEVERS
+from biasret.statistics import (
+    cluster_bootstrap_mean,
+    mann_whitney,
+    sign_flip,
+    two_group_bootstrap,
+    wilcoxon,
+)
+
+__all__ = [
+    "RECALL_DEPTHS",
+    "correct_rows_shortfall",
+    "group_means",
+    "natural_gaps",
+    "probe_curves",
+    "recall",
+    "translation_gaps",
+]
+
+RECALL_DEPTHS = (1, 5, 10, 20, 50, 100)
+
+
+def natural_gaps(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Table 12: gap in mean reciprocal rank between the natural questions' groups.
+
+    Parameters
+    ----------
+    ranks
+        The table ``ranks`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per retriever; positive gaps mean that WME ranks higher. Columns are
+        quantities of exhibit ``table12``.
+
+    References
+    ----------
+    Tang et al., Table 12: one stream with seed 42 runs through all retrievers.
+    """
+    rng = np.random.default_rng(42)
+    rows = []
+    for retriever in RETRIEVERS:
+        of = ranks[ranks["retriever"] == retriever]
+        wme = 1 / of.loc[of["variant"] == "wme_real", "rank"].to_numpy()
+        aal = 1 / of.loc[of["variant"] == "aal_real", "rank"].to_numpy()
+        gap = two_group_bootstrap(wme, aal, rng=rng)
+        rows.append(
+            {
+                "retriever": retriever,
+                "n_minuend": gap.n_minuend,
+                "n_subtrahend": gap.n_subtrahend,
+                "gap": gap.estimate,
+                "ci_low": gap.low,
+                "ci_high": gap.high,
+                "p_mannwhitney": mann_whitney(wme, aal).p_value,
+                "mean_minuend": wme.mean(),
+                "mean_subtrahend": aal.mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def translation_gaps(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Table 13: change in reciprocal rank when an AAL question is translated.
+
+    Parameters
+    ----------
+    ranks
+        The table ``ranks`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per retriever; positive gaps mean that the translation ranks higher.
+        Columns are quantities of exhibit ``table13``.
+
+    References
+    ----------
+    Tang et al., Table 13: AAL rows in file order, clusters sorted as text.
+    """
+    rows = []
+    for retriever in RETRIEVERS:
+        of = ranks[ranks["retriever"] == retriever]
+        number = of["query_id"].str.rsplit("_", n=1).str[1]
+        reciprocal = (1 / of["rank"]).set_axis(number)
+        original = reciprocal[(of["variant"] == "aal_real").to_numpy()]
+        translated = reciprocal[(of["variant"] == "trans_aal").to_numpy()].loc[original.index]
+        differences = translated.to_numpy() - original.to_numpy()
+        mean = cluster_bootstrap_mean(differences, clusters=original.index)
+        rows.append(
+            {
+                "retriever": retriever,
+                "n_pairs": mean.n,
+                "gap": mean.estimate,
+                "ci_low": mean.low,
+                "ci_high": mean.high,
+                "p_wilcoxon": wilcoxon(differences).p_value,
+                "p_signflip": sign_flip(differences).p_value,
+                "mean_minuend": translated.mean(),
+                "mean_subtrahend": original.mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def group_means(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Mean reciprocal rank of each variant: Figs. 3b and 19.
+
+    Parameters
+    ----------
+    ranks
+        The table ``ranks`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``retriever``, ``variant``, ``mean`` in [0, 1], ``n``.
+    """
+    values = ranks.assign(value=1 / ranks["rank"])
+    grouped = values.groupby(["retriever", "variant"], sort=False)["value"]
+    return grouped.agg(mean="mean", n="size").reset_index()
+
+
+def recall(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Mean Recall@k of each variant: the curves of Figs. 17 and 18.
+
+    Parameters
+    ----------
+    ranks
+        The table ``ranks`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``retriever``, ``variant``, ``k``, ``mean``: the share of questions whose gold
+        answer is among the first k.
+    """
+    frames = [
+        ranks.assign(mean=(ranks["rank"] <= k).astype("float64"))
+        .groupby(["retriever", "variant"], sort=False)["mean"]
+        .mean()
+        .reset_index()
+        .assign(k=k)
+        for k in RECALL_DEPTHS
+    ]
+    return pd.concat(frames, ignore_index=True)[["retriever", "variant", "k", "mean"]]
+
+
+def probe_curves(probe_scores: pd.DataFrame) -> pd.DataFrame:
+    """How decodable the group is, layer by layer: the curves of Fig. 4.
+
+    Parameters
+    ----------
+    probe_scores
+        The table ``probe_scores`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``dataset``, ``retriever``, ``layer`` from 0, ``depth`` = layer over number of
+        layers, ``f1`` with ``f1_low`` and ``f1_high`` (mean over splits of the probe on
+        that layer alone, and 1.96 standard errors either way), ``v_information`` in nats:
+        mean nce of the probe that sees the layer and the input, minus mean nce of the
+        baseline that sees the input. Missing where the release has no such probe (layer 0
+        of hcmagic_synth).
+
+    References
+    ----------
+    Tang et al., Fig. 4; Hewitt et al. (2021), Conditional probing.
+    """
+    key = ["dataset", "retriever"]
+    by_probe = dict(iter(probe_scores.groupby("probe")))
+    f1 = by_probe["normal"].groupby([*key, "layer"], sort=False)["f1"]
+    curves = f1.agg(f1="mean", spread="std", n="size").reset_index()
+    half = 1.96 * curves["spread"] / np.sqrt(curves["n"])
+    curves["f1_low"], curves["f1_high"] = curves["f1"] - half, curves["f1"] + half
+    n_layers = curves.groupby(key)["layer"].transform("max") + 1
+    curves["depth"] = (curves["layer"] / n_layers).astype("float64")
+    seen = by_probe["conditional"].groupby([*key, "layer"])["nce"].mean()
+    baseline = by_probe["baseline"].groupby(key)["nce"].mean()
+    gained = (seen - baseline).rename("v_information").reset_index()
+    curves = curves.merge(gained, on=[*key, "layer"], how="left", validate="one_to_one")
+    columns = [*key, "layer", "depth", "f1", "f1_low", "f1_high", "v_information"]
+    return curves[columns]
+
+
+def correct_rows_shortfall(probe_scores: pd.DataFrame) -> np.ndarray:
+    """How far each accuracy is from a whole number of correctly classified rows.
+
+    An accuracy was cut, not rounded, so the release's lies between it and one unit of its
+    sixth digit more; some whole number of rows should lie between, too.
+
+    Parameters
+    ----------
+    probe_scores
+        The table ``probe_scores`` of `biasret.published`.
+
+    Returns
+    -------
+    float64, one per row
+        In rows beyond what cutting explains; 0 where a whole number fits.
+    """
+    of = zip(
+        *(probe_scores[name] for name in ("dataset", "probe", "retriever", "split")), strict=True
+    )
+    tested = np.array(
+        [
+            (1490 if split == "1" else 1489)
+            if dataset == "allsides_synth"
+            else PROBED_ROWS[probe, retriever]
+            for dataset, probe, retriever, split in of
+        ]
+    )
+    cut = probe_scores["accuracy"].to_numpy() * tested
+    short = np.ceil(cut - 1e-9) - cut - 1e-6 * tested
+    return np.maximum(short, 0.0)
