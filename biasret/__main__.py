@@ -18,6 +18,14 @@ from typing import Any
 from biasret import __version__
 from biasret.errors import BiasretError, InputError
 
+#: What can be measured, and the module that does it.
+BENCHES = {
+    "statistics": "biasret.bench_statistics",
+    "embed": "biasret.bench_embed",
+    "store": "biasret.bench_store",
+    "probe": "biasret.bench_probe",
+}
+
 DEFAULT_RETRIEVERS_HELP = "a retriever's name; may be given several times (default: all available)"
 
 
@@ -80,6 +88,17 @@ def _parser() -> argparse.ArgumentParser:
     gaps.add_argument("--metric", metavar="M")
     gaps.add_argument("--k", type=int, metavar="K")
     gaps.add_argument("--filter", metavar="F")
+
+    paper = _command(commands, "published", _published, "check the paper's own numbers")
+    paper.add_argument(
+        "--check",
+        action="store_true",
+        required=True,
+        help="recompute what the per-query numbers allow, and test the rest for consistency",
+    )
+
+    bench = _command(commands, "bench", _bench, "measure speed, as ratios within one run")
+    bench.add_argument("what", choices=list(BENCHES))
 
     _command(commands, "doctor", _doctor, "say what is installed, stored and missing")
     return parser
@@ -305,6 +324,36 @@ def gap_line(row: dict[str, Any]) -> str:
         f"{head} {row['minuend']} minus {row['subtrahend']} {row['estimate']:+.4f} {interval}"
         f"  n {n}  {p} ({row['test']})"
     )
+
+
+def _published(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from biasret import reproduction
+
+    made = reproduction.check()
+    failed = [one for one in made if not one.passed]
+    if arguments.json:
+        _print(arguments, {"checks": [asdict(one) for one in made], "failed": len(failed)}, "")
+        return 1 if failed else 0
+    for one in made:
+        worst = "" if one.worst is None else f", worst deviation {one.worst:.2g}"
+        note = f" ({one.note})" if one.note else ""
+        state = "ok  " if one.passed else "FAIL"
+        print(f"{state}  {one.exhibit:<10} {one.what}: {one.n_cells:,} cells{worst}{note}")
+    print(f"{len(made)} checks, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    from importlib import import_module
+
+    report = import_module(BENCHES[arguments.what]).run()
+    if arguments.json:
+        _print(arguments, report, "")
+    else:
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+    return 0
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

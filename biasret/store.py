@@ -223,13 +223,23 @@ class Store:
             FROM stored.queries WHERE dataset = $1
             GROUP BY cell_id
             HAVING bool_or(
-                len(list_filter($2::VARCHAR[], w -> contains(lower(text), w))) = len($2::VARCHAR[])
+                len(list_filter($2::VARCHAR[], lambda w: contains(lower(text), w)))
+                    = len($2::VARCHAR[])
             )
             ORDER BY length(arg_min(text, query_id)), cell_id
             LIMIT $3
             """,
             [dataset, wanted, limit],
         )
+
+    def find_text(self, dataset: str, text: str) -> str | None:
+        """The cell that holds exactly this wording; the first by id where several do."""
+        found = self._frame(
+            "SELECT min(cell_id) AS cell_id FROM stored.queries WHERE dataset = ? AND text = ?",
+            [dataset, text],
+        )
+        cell_id = found["cell_id"].iloc[0]
+        return cell_id if isinstance(cell_id, str) else None
 
     def cell(self, dataset: str, cell_id: str) -> pd.DataFrame:
         """The queries of one cell, in order of query_id."""

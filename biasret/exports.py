@@ -1,0 +1,65 @@
+"""Tables -> files people take away, with what they show written above the numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from datetime import date
+
+import pandas as pd
+
+from biasret import __version__
+
+__all__ = ["file_name", "table_csv"]
+
+#: A cell that begins like this is run as a formula by spreadsheets.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def table_csv(table: pd.DataFrame, about: Mapping[str, str]) -> bytes:
+    """A table as CSV, UTF-8, at full precision, under comment lines that say what it is.
+
+    Parameters
+    ----------
+    about
+        What is shown: dataset, metric, test, and so on; one ``# name: value`` line each.
+
+    Returns
+    -------
+    bytes
+        Text that a spreadsheet would run as a formula gets an apostrophe in front;
+        numbers, negative ones too, stay numbers. Missing values are empty cells.
+    """
+    target = io.StringIO()
+    for name, value in {**about, "software": f"biasret {__version__}"}.items():
+        one_line = re.sub(r"[\r\n]+", " ", value)
+        target.write(f"# {name}: {one_line}\n")
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow([_cell(name) for name in table.columns])
+    for row in table.itertuples(index=False, name=None):
+        writer.writerow([_cell(value) for value in row])
+    return target.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    if isinstance(value, list | tuple):
+        return _cell(" ".join(map(str, value)))
+    if value is None or value is pd.NA or value != value:  # NaN differs from itself
+        return ""
+    return repr(float(value)) if isinstance(value, float) else value
+
+
+def file_name(*parts: str, suffix: str) -> str:
+    """A file name that is safe everywhere: the parts as slugs, then the date.
+
+    Examples
+    --------
+    >>> file_name("gaps", "a:b/c?", suffix="csv")[:10]
+    'gaps-a-b-c'
+    """
+    slug = "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-.") or "data" for part in parts)
+    return f"{slug[:80]}-{date.today().isoformat()}.{suffix}"

@@ -1,0 +1,221 @@
+"""Page frames, pickers bound to the link, and `show`: a chart, its numbers, its file."""
+
+from __future__ import annotations
+
+import logging
+import runpy
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from biasret import exports, markup, sentences
+from biasret.datasets.base import DatasetRecord
+from biasret.errors import BiasretError, StoreError
+from biasret.retrievers import RETRIEVERS
+from biasret.ui import reads
+
+__all__ = [
+    "about_dataset",
+    "markdown_safe",
+    "page",
+    "pick",
+    "pick_dataset",
+    "pick_k",
+    "pick_retrievers",
+    "remember_link",
+    "save",
+    "show",
+]
+
+log = logging.getLogger("biasret")
+
+
+@contextmanager
+def page(title: str, about: str) -> Iterator[None]:
+    """A page's heading, and one guard for whatever goes wrong under it."""
+    if "_link" not in st.session_state:
+        # The first visitor of a fresh server may come by a page's own address. Streamlit then
+        # still takes pages/ for its older kind of app and runs the page without app.py.
+        runpy.run_path(str(Path(__file__).resolve().parents[2] / "app.py"))
+        st.stop()
+    st.title(title)
+    st.markdown(about)
+    try:
+        yield
+    except StoreError as error:
+        st.error(str(error), icon=":material/database_off:")
+    except BiasretError as error:
+        st.error(str(error), icon=":material/error:")
+    except Exception:
+        # The visitor gets an id to quote; the log has the rest.
+        reference = secrets.token_hex(4)
+        log.exception("page %s failed, reference %s", title, reference)
+        st.error(
+            f"Something went wrong on this page. Reload it; if it happens again, report "
+            f"reference {reference}, which names the entry in the server's log.",
+            icon=":material/error:",
+        )
+
+
+def remember_link() -> None:
+    """Keep what the link asked for, before any widget takes it away."""
+    if "_link" not in st.session_state:
+        st.session_state["_link"] = {key: st.query_params.get_all(key) for key in st.query_params}
+
+
+def _told(key: str, shown: str, options: Sequence[str]) -> None:
+    """Say so, once, when the link asked for something that is not to be had."""
+    asked = st.session_state.get("_link", {}).pop(key, None)
+    if not asked:
+        return
+    refused = [value for value in asked[0].split(",") if value and value not in options]
+    if refused:
+        st.warning(
+            markdown_safe(
+                f"The link asked for {key}={refused[0]}, which is not to be had here; "
+                f"using {shown}."
+            ),
+            icon=":material/link_off:",
+        )
+
+
+def markdown_safe(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    shown = markup.visible(text)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:^&" else c for c in shown)
+
+
+def pick_dataset(key: str, *, signal: str | None = None) -> DatasetRecord:
+    """Choose a dataset; says so and stops where there is none."""
+    known = reads.datasets(signal)
+    if not known:
+        st.info(
+            "The store holds no dataset for this page yet. Run `python -m biasret build` for the "
+            "shipped ones, or `python -m biasret import` for your own.",
+            icon=":material/database:",
+        )
+        st.stop()
+    names = list(known)
+    name = st.selectbox("Dataset", names, key=key, bind="query-params")
+    _told(key, name, names)
+    return known[name]
+
+
+def pick_k(key: str, ks: Sequence[int], *, default: int) -> int:
+    """Choose the depth k."""
+    options = [str(k) for k in ks]
+    chosen = st.segmented_control(
+        "Depth k",
+        options,
+        default=str(default),
+        required=True,
+        key=key,
+        bind="query-params",
+        help="How many documents of each ranking are read.",
+    )
+    _told(key, str(chosen), options)
+    return int(chosen or default)
+
+
+def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = None) -> str:
+    """Choose one of a few named things, shown by label."""
+    options = list(names)
+    chosen = st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        format_func=lambda name: names[name],
+        key=key,
+        bind="query-params",
+        help=help,
+    )
+    _told(key, names[chosen or options[0]], list(names.values()))
+    return str(chosen or options[0])
+
+
+def pick_retrievers(key: str, dataset: str) -> list[str]:
+    """Choose among the retrievers whose results of a dataset are stored."""
+    stored = reads.store().retrievers(dataset)
+    names = [name for name in RETRIEVERS if name in stored]
+    if not names:
+        st.info(
+            "No retriever has been run on this dataset yet. Run `python -m biasret build`.",
+            icon=":material/database:",
+        )
+        st.stop()
+    chosen = st.multiselect(
+        "Retrievers",
+        names,
+        default=names,
+        format_func=sentences.retriever_label,
+        key=key,
+        bind="query-params",
+    )
+    labels = [sentences.retriever_label(name) for name in names]
+    _told(key, ", ".join(map(sentences.retriever_label, chosen)) or "none", labels)
+    return list(chosen)
+
+
+def about_dataset(record: DatasetRecord) -> None:
+    """Which world is shown, on what data, with how many queries."""
+    n = reads.counts(record.name)
+    kind = "illustrative data" if record.is_illustrative else "imported data"
+    st.caption(
+        markdown_safe(
+            f"Measured here on {record.label} ({kind}): {n['documents']:,} documents, "
+            f"{n['queries']:,} queries in {n['cells']:,} cells and {n['clusters']:,} clusters. "
+            f"{record.about}."
+        )
+    )
+
+
+def show(
+    figure: go.Figure,
+    table: pd.DataFrame,
+    *,
+    name: str,
+    sentence: str,
+    alt: str,
+    about: Mapping[str, str],
+) -> None:
+    """A chart with its finding, its numbers as a table, and both as one file.
+
+    Parameters
+    ----------
+    name
+        Names widgets and file; distinct on a page.
+    about
+        What is shown; stands above the numbers in the file.
+    """
+    st.markdown(f"**{markdown_safe(sentence)}**")
+    # The page's theme greys axis text below what is easy to read. Until the browser has told
+    # which theme it uses, a middle grey reads on both.
+    ink = {"light": "#2b3036", "dark": "#d5d9de"}.get(st.context.theme.type or "", "#7a8087")
+    figure.update_layout(font={"color": ink, "size": 14}, legend={"font": {"color": ink}})
+    figure.update_xaxes(tickfont={"color": ink, "size": 13}, title={"font": {"color": ink}})
+    figure.update_yaxes(tickfont={"color": ink, "size": 14}, title={"font": {"color": ink}})
+    figure.update_annotations(font={"color": ink, "size": 13})
+    st.plotly_chart(figure, key=f"chart-{name}", alt=alt, config={"displaylogo": False})
+    with st.expander("Numbers behind the chart"):
+        st.dataframe(table, hide_index=True, placeholder="—", key=f"table-{name}", alt=alt)
+        save(table, name=name, about=about)
+
+
+def save(table: pd.DataFrame, *, name: str, about: Mapping[str, str]) -> None:
+    """A button that hands out a table as CSV; the file is made when it is asked for."""
+    data: Callable[[], bytes] = lambda: exports.table_csv(table, about)  # noqa: E731
+    st.download_button(
+        "Download CSV",
+        data,
+        file_name=exports.file_name(name, about.get("dataset", "data"), suffix="csv"),
+        mime="text/csv",
+        on_click="ignore",
+        key=f"save-{name}",
+        icon=":material/download:",
+    )

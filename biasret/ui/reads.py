@@ -1,0 +1,169 @@
+"""Cached reads of the store, and retrievers made ready.
+
+Cached functions take names and numbers, never frames: streamlit hashes a large frame from
+a sample of it, so that two frames can share a key. What they read is keyed by the identity
+of the database file, so that a rebuilt store is seen at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from biasret import probe
+from biasret.datasets.base import DatasetRecord
+from biasret.errors import BiasretError
+from biasret.precomputed import Folder
+from biasret.retrievers import RETRIEVERS, Retriever
+from biasret.retrievers.dense import Dense
+from biasret.store import DATABASE, Store, make_database
+
+__all__ = [
+    "counts",
+    "datasets",
+    "documents",
+    "gaps",
+    "levels",
+    "ready_retriever",
+    "store",
+]
+
+_MAKING = threading.Lock()
+
+
+def _identity() -> tuple[str, int, int]:
+    """Names the database file as it is now; makes it when it is missing or out of date."""
+    folder = Folder()
+    path = folder.path / DATABASE
+    with _MAKING:
+        fingerprint = folder.fingerprint()
+        if st.session_state.get("_fingerprint") != fingerprint or not path.exists():
+            path = _made(str(folder.path), fingerprint)
+            st.session_state["_fingerprint"] = fingerprint
+    stat = path.stat()
+    return str(path), stat.st_ino, stat.st_mtime_ns
+
+
+@st.cache_resource(max_entries=4, show_spinner="Preparing the store")
+def _made(folder: str, _fingerprint: str) -> Path:
+    del folder, _fingerprint
+    return make_database(Folder())
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _open(path: str, inode: int, modified: int) -> Store:
+    del inode, modified
+    return Store(Path(path))
+
+
+def store() -> Store:
+    """The store as it is on disk now."""
+    return _open(*_identity())
+
+
+def datasets(signal: str | None = None) -> dict[str, DatasetRecord]:
+    """Records of the datasets in the store, by name."""
+    return {
+        name: record
+        for name, record in _datasets(*_identity()).items()
+        if signal is None or record.signal == signal
+    }
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _datasets(path: str, inode: int, modified: int) -> dict[str, DatasetRecord]:
+    table = _open(path, inode, modified).datasets()
+    return {row["dataset"]: DatasetRecord.from_row(row) for row in table.to_dict("records")}
+
+
+def gaps(dataset: str, **wanted: object) -> pd.DataFrame:
+    """Stored gaps in the order of the catalogue of retrievers."""
+    return in_order(_table("gaps", *_identity(), dataset, tuple(sorted(wanted.items()))))
+
+
+def levels(dataset: str, **wanted: object) -> pd.DataFrame:
+    """Stored levels in the order of the catalogue of retrievers."""
+    return in_order(_table("levels", *_identity(), dataset, tuple(sorted(wanted.items()))))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _table(
+    name: str,
+    path: str,
+    inode: int,
+    modified: int,
+    dataset: str,
+    wanted: tuple[tuple[str, object], ...],
+) -> pd.DataFrame:
+    opened = _open(path, inode, modified)
+    read = opened.gaps if name == "gaps" else opened.levels
+    return read(dataset, **dict(wanted))
+
+
+def counts(dataset: str) -> dict[str, int]:
+    """Numbers of documents, queries, cells and clusters."""
+    return _counts(*_identity(), dataset)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _counts(path: str, inode: int, modified: int, dataset: str) -> dict[str, int]:
+    return _open(path, inode, modified).counts(dataset)
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows in the catalogue's order of retrievers; unknown ones last."""
+    place = {name: i for i, name in enumerate(RETRIEVERS)}
+    key = table["retriever"].map(lambda name: place.get(name, len(place)))
+    return table.assign(_key=key).sort_values("_key", kind="stable", ignore_index=True)[
+        table.columns.tolist()
+    ]
+
+
+def ready_retriever(name: str, dataset: str) -> Retriever:
+    """A retriever with the documents of a dataset indexed, its model loaded.
+
+    Raises
+    ------
+    BiasretError
+        The model or its vectors are missing; remembered for a minute, so that a failing
+        load is not tried by every visitor in turn.
+    """
+    outcome = _attempt(*_identity(), name, dataset)
+    if isinstance(outcome, BiasretError):
+        raise outcome
+    return outcome
+
+
+@st.cache_resource(max_entries=24, show_spinner=False, ttl=60)
+def _attempt(
+    path: str, inode: int, modified: int, name: str, dataset: str
+) -> Retriever | BiasretError:
+    try:
+        return _loaded(path, inode, modified, name, dataset)
+    except BiasretError as error:
+        return error
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _loaded(path: str, inode: int, modified: int, name: str, dataset: str) -> Retriever:
+    opened = _open(path, inode, modified)
+    record = RETRIEVERS[name]
+    vectors = None if record.is_lexical else opened.vectors(dataset, name, "document")
+    documents = opened.documents(dataset)[["doc_id", "text"]]
+    retriever = probe.ready(name, documents, vectors=vectors, models=opened.path.parent / "models")
+    if isinstance(retriever, Dense):
+        retriever.load()
+    return retriever
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _documents(path: str, inode: int, modified: int, dataset: str) -> pd.DataFrame:
+    return _open(path, inode, modified).documents(dataset).set_index("doc_id")
+
+
+def documents(dataset: str) -> pd.DataFrame:
+    """All documents of a dataset by ``doc_id``; shared, so not to be changed."""
+    return _documents(*_identity(), dataset)

@@ -1,0 +1,30 @@
+"""Do questions in AAL find worse answers?"""
+
+import streamlit as st
+
+from biasret import ui
+from biasret.metrics import METRICS
+
+with ui.page(
+    "Dialect",
+    "Do questions in African American Language (AAL) find their answer further down than the same "
+    "questions in White Mainstream English (WME)? AAL is a rule-governed variety of English; what "
+    "is assessed here is the retriever. The gap is WME minus AAL, so positive means that questions "
+    "in AAL are served worse.",
+):
+    data, what, depth = st.columns([2, 2, 3])
+    with data:
+        record = ui.pick_dataset("dialect_dataset", signal="dialect")
+    with what:
+        metric = ui.pick(
+            "Metric",
+            "dialect_metric",
+            {"rr": "reciprocal rank", "recall": "recall@k"},
+            help=f"{METRICS['rr'].about}. {METRICS['recall'].about}.",
+        )
+    k = None
+    if metric == "recall":
+        with depth:
+            k = ui.pick_k("dialect_k", METRICS["recall"].ks, default=10)
+    ui.about_dataset(record)
+    ui.results(record, metric=metric, k=k, rule="raw", key="dialect")

@@ -1,0 +1,23 @@
+"""Do retrievers return what matches the asker's lean?"""
+
+import streamlit as st
+
+from biasret import ui
+from biasret.metrics import FILTERS, METRICS
+
+with ui.page(
+    "Political lean",
+    "Do retrievers return news that matches the lean of the asker's wording? **lean@k** is the "
+    "share of right-leaning minus the share of left-leaning documents among the first k; the gap "
+    "is lean@k of the right wording minus that of the left one, so positive means that results "
+    "follow the asker.",
+):
+    data, depth, which = st.columns([2, 2, 3])
+    with data:
+        record = ui.pick_dataset("lean_dataset", signal="lean")
+    with depth:
+        k = ui.pick_k("lean_k", METRICS["lean"].ks, default=10)
+    with which:
+        rule = ui.pick("Queries", "lean_filter", {name: f.label for name, f in FILTERS.items()})
+    ui.about_dataset(record)
+    ui.results(record, metric="lean", k=k, rule=rule, key="lean")
