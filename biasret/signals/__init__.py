@@ -1,0 +1,1 @@
+"""Identity signals: text in, variants out. One folder for each signal."""
