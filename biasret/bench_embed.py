@@ -1,0 +1,168 @@
+"""How fast texts are embedded here, against the loop most people write.
+
+Both sides see the same texts in the same order and run in turn, so that a busy machine
+slows both. The texts are made up from words of a fixed list: mixed lengths, about 600
+characters on average, with the long right tail that articles have.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+from biasret.errors import NotInstalled
+from biasret.precomputed import Vectors
+from biasret.retrievers import RETRIEVERS, available, load
+from biasret.retrievers.dense import Dense, embed
+from biasret.runtime import cpu_count
+
+__all__ = ["BATCH", "made_texts", "run"]
+
+#: sentence-transformers' own default.
+BATCH = 32
+
+_WORDS = (
+    "the a of to and in that is was for on with as by at from are were be this which council "
+    "vote budget school river bridge market farmer harvest doctor nurse patient clinic train "
+    "station harbour museum gallery concert engine rocket orbit planet forest wildfire smoke "
+    "storm flood drought report study survey number percent million agency minister mayor "
+    "court judge lawyer witness evidence ruling appeal teacher student parent library budget "
+    "announced reported explained argued denied confirmed expected planned opened closed "
+    "yesterday today tomorrow morning evening week month year between during after before "
+    "several many few new old large small early late public private local national"
+).split()
+
+
+def made_texts(n: int, *, seed: int = 7, mean_characters: int = 600) -> list[str]:
+    """Distinct texts of mixed length, the same on every machine.
+
+    Examples
+    --------
+    >>> texts = made_texts(400)
+    >>> texts == made_texts(400), len(set(texts)), 500 < sum(map(len, texts)) / 400 < 700
+    (True, 400, True)
+    """
+    rng = random.Random(seed)  # noqa: S311 - repeatable on purpose
+    spread = 0.75
+    texts = []
+    for number in range(n):
+        # A lognormal whose mean is `mean_characters`.
+        wanted = mean_characters * rng.lognormvariate(-spread * spread / 2, spread)
+        words = [f"Item {number}:"]
+        length = len(words[0])
+        while length < wanted:
+            word = rng.choice(_WORDS)
+            words.append(word)
+            length += len(word) + 1
+        texts.append(" ".join(words) + ".")
+    return texts
+
+
+def run(*, retriever: str = "minilm-l6", n: int = 160, repeats: int = 2) -> dict[str, Any]:
+    """Texts per second of the build's path, of the plain loop, and of one sorted call.
+
+    Parameters
+    ----------
+    retriever
+        One that runs on sentence-transformers and works offline.
+    n
+        Texts; each side embeds them `repeats` times, in turn, and the best time counts.
+
+    Returns
+    -------
+    dict
+        ``ratio`` is the build's texts per second over those of the plain loop, wall time;
+        ``ratio_one_call`` the same against a single ``encode`` of all texts, which sorts
+        them by itself; ``min_cosine`` compares the vectors of build and loop;
+        ``padding_loop`` and ``padding_build`` are the shares of tokens that are padding.
+
+    Raises
+    ------
+    NotInstalled
+        The model is missing.
+    """
+    from biasret.retrievers.encoders import SentenceTransformers
+
+    state = available(RETRIEVERS[retriever])
+    if not state.is_available:
+        raise NotInstalled(state.reason)
+    made = load(retriever)
+    assert isinstance(made, Dense)
+    encoder = made._loaded()
+    assert isinstance(encoder, SentenceTransformers), "the plain loop is that of one library"
+    model = encoder.model
+    texts = made_texts(n)
+    ids = [str(i) for i in range(n)]
+    prefix = made.document_prefix()
+
+    def loop() -> np.ndarray:
+        parts = [
+            model.encode(
+                texts[i : i + BATCH],
+                batch_size=BATCH,
+                prompt=prefix,
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+            for i in range(0, n, BATCH)
+        ]
+        return np.concatenate(parts)
+
+    def one_call() -> np.ndarray:
+        return model.encode(
+            texts,
+            batch_size=BATCH,
+            prompt=prefix,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+
+    def build() -> np.ndarray:
+        vectors: Vectors = embed(made, texts, ids, prefix=prefix)
+        return vectors.matrix
+
+    made.encode(texts[:BATCH], prefix=prefix)  # first calls allocate
+    sides: dict[str, Callable[[], np.ndarray]] = {
+        "loop": loop,
+        "one_call": one_call,
+        "build": build,
+    }
+    wall = dict.fromkeys(sides, float("inf"))
+    cpu = dict.fromkeys(sides, float("inf"))
+    found: dict[str, np.ndarray] = {}
+    for _ in range(repeats):
+        for name, side in sides.items():
+            started, used = perf_counter(), process_time()
+            found[name] = side()
+            wall[name] = min(wall[name], perf_counter() - started)
+            cpu[name] = min(cpu[name], process_time() - used)
+    lengths = np.minimum(
+        made.count_tokens(texts, prefix=prefix), made.record.max_tokens or np.iinfo(np.int64).max
+    )
+    in_order = [slice(i, min(i + BATCH, n)) for i in range(0, n, BATCH)]
+    ascending = np.sort(lengths)
+    return {
+        "retriever": retriever,
+        "n": n,
+        "mean_characters": round(float(np.mean([len(text) for text in texts])), 1),
+        "mean_tokens": round(float(lengths.mean()), 1),
+        "processors": cpu_count(),
+        "texts_per_second": {name: round(n / seconds, 2) for name, seconds in wall.items()},
+        "texts_per_cpu_second": {name: round(n / seconds, 2) for name, seconds in cpu.items()},
+        "ratio": round(wall["loop"] / wall["build"], 3),
+        "ratio_one_call": round(wall["one_call"] / wall["build"], 3),
+        "ratio_cpu": round(cpu["loop"] / cpu["build"], 3),
+        "min_cosine": round(float(np.sum(found["loop"] * found["build"], axis=1).min()), 7),
+        "padding_loop": _padding(lengths, in_order),
+        "padding_build": _padding(ascending, encoder.batches(ascending)),
+    }
+
+
+def _padding(lengths: np.ndarray, batches: Any) -> float:
+    """Share of the tokens of these batches that only fill up the shorter texts."""
+    padded = sum((s.stop - s.start) * int(lengths[s].max()) for s in batches)
+    return round(1 - int(lengths.sum()) / padded, 3)
