@@ -6,6 +6,7 @@ Exit 0: done. 1: a check failed or something could not be done. 2: the input was
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import platform
 import sys
@@ -26,12 +27,19 @@ BENCHES = {
     "probe": "biasret.bench_probe",
 }
 
-DEFAULT_RETRIEVERS_HELP = "a retriever's name; may be given several times (default: all available)"
+DEFAULT_RETRIEVERS_HELP = (
+    "a retriever's name, or st:PATH or m2v:PATH for a model of your own; may be given several "
+    "times (default: those that work here without a network)"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its code instead of a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return int(arguments.run(arguments) or 0)
     except BiasretError as error:
@@ -43,6 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has gone; closing stderr keeps Python from saying so twice.
         sys.stderr.close()
+        return 1
+    except OSError as error:
+        # A folder that may not be written, a full disk: the system's own words say enough.
+        print(f"biasret: {error}", file=sys.stderr)
         return 1
 
 
@@ -83,6 +95,18 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--retriever", required=True, metavar="R")
     search.add_argument("-k", type=int, default=10, help="documents to show (default 10)")
 
+    variant = _command(commands, "variant", _variant, "write a counterpart of a question")
+    variant.add_argument("text")
+    _flip_arguments(variant)
+    variant.add_argument("--to", required=True, choices=["AAL", "WME", "left", "neutral", "right"])
+
+    probe = _command(commands, "probe", _probe, "flip a question and see what moves")
+    probe.add_argument("text")
+    probe.add_argument("--dataset", required=True, metavar="D")
+    probe.add_argument("--retriever", action="append", metavar="R", help=DEFAULT_RETRIEVERS_HELP)
+    probe.add_argument("-k", type=int, default=10, help="documents compared (default 10)")
+    _flip_arguments(probe)
+
     gaps = _command(commands, "gaps", _gaps, "print measured gaps")
     gaps.add_argument("--dataset", metavar="D")
     gaps.add_argument("--metric", metavar="M")
@@ -104,6 +128,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _flip_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--signal", required=True, choices=["dialect", "framing"])
+    parser.add_argument("--density", type=float, help="of AAL features, above 0 to 1 (default 0.4)")
+    parser.add_argument("--seed", type=int, help="another draw (default 0)")
+    parser.add_argument("--mode", choices=["lexical", "tail", "framed"], help="of framing")
+    parser.add_argument("--intensity", type=int, choices=[1, 2], help="2: loaded words too")
+
+
 def _command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int | None], about: str
 ) -> argparse.ArgumentParser:
@@ -121,15 +153,14 @@ def _build(arguments: argparse.Namespace) -> int:
     from biasret.datasets import SHIPPED
     from biasret.errors import UnknownName
     from biasret.precomputed import Folder
-    from biasret.retrievers import RETRIEVERS, available
+    from biasret.retrievers import built_by_default, record_for
     from biasret.store import make_database
 
     folder = Folder()
-    retrievers = arguments.retriever or [
-        name for name, record in RETRIEVERS.items() if available(record).is_available
-    ]
+    models = folder.path / "models"
+    retrievers = arguments.retriever or built_by_default()
     for name in retrievers:
-        RETRIEVERS[name]
+        record_for(name, models=models)
     done = []
     with folder.lock():
         known = list(dict.fromkeys([*SHIPPED, *folder.datasets()]))
@@ -181,6 +212,8 @@ def _import(arguments: argparse.Namespace) -> int:
     with folder.lock():
         for record, vectors in given:
             _keep_vectors(folder, record, vectors)
+        # Results of the texts that were here before must not be shown for these.
+        folder.remove(name)
         save_dataset(folder, dataset, inputs={"path": arguments.path.name})
         folder.write_manifest(command="python -m biasret import")
         make_database(folder)
@@ -206,12 +239,13 @@ def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
     import numpy as np
 
     from biasret.precomputed import text_sha256
-    from biasret.retrievers import RETRIEVERS
+    from biasret.retrievers import load, record_for
+    from biasret.retrievers.dense import Dense
 
     name, separator, file = item.partition("=")
     if not separator:
         raise InputError(f"--vectors takes RETRIEVER=FILE.npy; found {item!r}.")
-    record = RETRIEVERS[name]
+    record = record_for(name)
     if record.is_lexical:
         raise InputError(f"{record.label} uses no vectors; leave out --vectors {item}.")
     try:
@@ -227,7 +261,10 @@ def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
     if not np.isfinite(matrix).all():
         raise InputError(f"{file} holds numbers that are not finite.")
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
-    keys = [text_sha256(record.document_prefix + text) for text in texts]
+    retriever = load(name)
+    assert isinstance(retriever, Dense)
+    prefix = retriever.document_prefix()
+    keys = [text_sha256(prefix + text) for text in texts]
     return record, dict(zip(keys, matrix, strict=True))
 
 
@@ -240,9 +277,9 @@ def _keep_vectors(folder: Any, record: Any, vectors: dict[str, Any]) -> None:
 def _search(arguments: argparse.Namespace) -> int:
     from biasret.errors import NothingStored
     from biasret.probe import ready
-    from biasret.retrievers import RETRIEVERS
+    from biasret.retrievers import record_for
 
-    record = RETRIEVERS[arguments.retriever]
+    record = record_for(arguments.retriever)
     if not arguments.query.strip():
         raise InputError("The query is empty; type a question.")
     store = _store()
@@ -254,7 +291,8 @@ def _search(arguments: argparse.Namespace) -> int:
             vectors = store.vectors(dataset, record.name, "document")
         except NothingStored as error:
             raise NothingStored(str(error)) from None
-    retriever = ready(record.name, documents, vectors=vectors, models=store.path.parent / "models")
+    models = store.path.parent / "models"
+    retriever = ready(arguments.retriever, documents, vectors=vectors, models=models)
     ranking = retriever.search([arguments.query], k=arguments.k)[0]
     rows = documents.set_index("doc_id").loc[ranking.doc_ids]
     found = [
@@ -280,6 +318,115 @@ def _described(row: Any) -> dict[str, str | None]:
     return {"title": title, "stance": stance}
 
 
+def _flipped(arguments: argparse.Namespace, text: str, to: str) -> Any:
+    from biasret.flip import FLIPS, flip
+
+    if FLIPS[to].signal != arguments.signal:
+        fits = ", ".join(name for name, one in FLIPS.items() if one.signal == arguments.signal)
+        raise InputError(f"--signal {arguments.signal} goes with --to {fits}; found {to}.")
+    own = ("density", "seed") if to == "AAL" else ("mode", "intensity", "seed")
+    allowed = () if to == "WME" else own
+    given = {
+        name: value
+        for name in ("density", "seed", "mode", "intensity")
+        if (value := getattr(arguments, name)) is not None
+    }
+    wrong = [name for name in given if name not in allowed]
+    if wrong:
+        raise InputError(f"--{wrong[0]} has no meaning for --to {to}; leave it out.")
+    return flip(text, to=to, **given)
+
+
+def _variant(arguments: argparse.Namespace) -> int:
+    made = _flipped(arguments, arguments.text, arguments.to)
+    if arguments.json:
+        _print(arguments, made.as_dict(), "")
+        return 0
+    print(made.target)
+    print(f"  {made.label} ({made.engine})")
+    for mark in made.marks:
+        print(f"  {mark.original!r} -> {mark.replacement!r}  {mark.name}: {mark.why}")
+    for notice in made.notices:
+        print(f"  note: {notice}")
+    return 0
+
+
+def _probe(arguments: argparse.Namespace) -> int:
+    from biasret import sentences
+    from biasret.errors import RetrieverError, StoreError
+    from biasret.probe import compare, ready, typicality
+    from biasret.retrievers import record_for
+
+    store = _store()
+    dataset = _known_dataset(store, arguments.dataset)
+    row = store.datasets().set_index("dataset").loc[dataset]
+    if arguments.signal == "dialect":
+        sides = [arguments.text, _flipped(arguments, arguments.text, "AAL").target]
+        groups = ("WME", "AAL")
+    else:
+        sides = [_flipped(arguments, arguments.text, to).target for to in ("left", "right")]
+        groups = ("left", "right")
+    documents = store.documents(dataset)
+    stances = documents.set_index("doc_id")["stance"].dropna()
+    results: list[dict[str, Any]] = []
+    for name in arguments.retriever or store.retrievers(dataset):
+        record = record_for(name)
+        try:
+            vectors = None if record.is_lexical else store.vectors(dataset, record.name, "document")
+            retriever = ready(name, documents, vectors=vectors, models=store.path.parent / "models")
+            found = compare(
+                retriever,
+                sides[0],
+                sides[1],
+                k=arguments.k,
+                stances=stances if len(stances) else None,
+            )
+        except (RetrieverError, StoreError) as error:
+            results.append({"retriever": record.name, "failed": str(error)})
+            continue
+        placed = None
+        if found.overlap is not None and isinstance(row["minuend"], str):
+            stored = store.overlaps(
+                dataset,
+                record.name,
+                k=arguments.k,
+                minuend=row["minuend"],
+                subtrahend=row["subtrahend"],
+            )
+            placed = typicality(f"overlap@{arguments.k}", found.overlap, stored, rest=1.0)
+        results.append(
+            {
+                "retriever": record.name,
+                "sentence": sentences.comparison(found),
+                f"lean@{arguments.k}": [found.a.lean, found.b.lean],
+                "difference": found.lean_difference,
+                f"overlap@{arguments.k}": found.overlap,
+                "rank_biased_overlap": found.rbo,
+                "truncated": [found.a.is_truncated, found.b.is_truncated],
+                "milliseconds": round(found.milliseconds, 1),
+                "typicality": sentences.typical(placed),
+                "documents": _records_of(found.documents),
+            }
+        )
+    if arguments.json:
+        document = {"dataset": dataset, "groups": groups, "texts": sides, "results": results}
+        _print(arguments, document, "")
+    else:
+        for group, text in zip(groups, sides, strict=True):
+            print(f"{group:>5}: {text}")
+        for one in results:
+            print(f"{one['retriever']}: {one.get('failed') or one['sentence']}")
+            if "typicality" in one:
+                print(f"  {one['typicality']}")
+    return 1 if results and all("failed" in one for one in results) else 0
+
+
+def _records_of(frame: Any) -> list[dict[str, Any]]:
+    rows = frame.astype("object")
+    records: list[dict[str, Any]] = rows.where(rows.notna(), None).to_dict(orient="records")
+    return records
+
+
 def _gaps(arguments: argparse.Namespace) -> int:
     from biasret.metrics import FILTERS, METRICS
 
@@ -291,14 +438,21 @@ def _gaps(arguments: argparse.Namespace) -> int:
     dataset = None if arguments.dataset is None else _known_dataset(store, arguments.dataset)
     found = store.gaps(dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter)
     if arguments.json:
-        print(found.to_json(orient="records", double_precision=15))
-        return 0
+        _print(arguments, _records(found), "")
+        return 1 if found.empty else 0
     if found.empty:
         print("No gaps are stored for this choice; run `python -m biasret build`.")
         return 1
     for row in found.itertuples(index=False):
         print(gap_line(row._asdict()))
     return 0
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    """Rows with every digit that is stored; missing values are None, whole numbers ints."""
+    from biasret.tables import check
+
+    return _records_of(check(frame, "gaps"))
 
 
 def gap_line(row: dict[str, Any]) -> str:
@@ -318,11 +472,15 @@ def gap_line(row: dict[str, Any]) -> str:
         if pd.isna(row["ci_low"])
         else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
     )
-    p = "p —" if pd.isna(row["p_value"]) else f"p {row['p_value']:.2g}{stars(row['p_value'])}"
+    p = f"no p ({row['test']})"
+    if not pd.isna(row["p_value"]):
+        # Stars stand for the corrected p, here as on the pages.
+        corrected = f"{row['p_holm']:.2g}{stars(row['p_holm'])}"
+        p = f"p {row['p_value']:.2g} ({row['test']}; {corrected} after Holm)"
     n = row["n_pairs"] or f"{row['n_minuend']}/{row['n_subtrahend']}"
     return (
         f"{head} {row['minuend']} minus {row['subtrahend']} {row['estimate']:+.4f} {interval}"
-        f"  n {n}  {p} ({row['test']})"
+        f"  n {n}  {p}"
     )
 
 
@@ -438,9 +596,10 @@ def _say(arguments: argparse.Namespace, line: str) -> None:
         print(line, flush=True)
 
 
-def _print(arguments: argparse.Namespace, document: dict[str, Any], line: str) -> None:
+def _print(arguments: argparse.Namespace, document: Any, line: str) -> None:
     if arguments.json:
-        print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        # Escaped, so that it is the same document whatever the encoding of the output.
+        print(json.dumps(document, allow_nan=False))
     else:
         print(line, flush=True)
 

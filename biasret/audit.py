@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ __all__ = ["ALL", "Settings", "gaps", "levels"]
 
 #: The group of queries in a dataset that labels none.
 ALL = "all"
+
+#: The group of AAL wordings translated back to WME; compared with AAL, it shows what the
+#: translation wins (Tang et al., section 5).
+TRANSLATED = "back"
 
 _BY = ["retriever", "metric", "k", "filter"]
 
@@ -66,7 +71,8 @@ def gaps(
     Paired datasets: cluster bootstrap of the cells' differences, Wilcoxon signed-rank test,
     and a sign-flip test in ``p_permutation``. Others: bootstrap of the difference of two
     means, Mann-Whitney test. ``p_holm`` corrects ``p_value`` over the retrievers that share
-    metric, depth and filter.
+    metric, depth, filter and groups. Where a paired dataset also holds translated wordings,
+    translated minus subtrahend is a second contrast.
 
     Parameters
     ----------
@@ -84,25 +90,30 @@ def gaps(
     minuend, subtrahend = record.minuend, record.subtrahend
     if minuend is None or subtrahend is None or measurements.empty:
         return empty("gaps")
+    pairs = [(minuend, subtrahend)]
+    if record.is_paired and (queries["group"] == TRANSLATED).any():
+        pairs.append((TRANSLATED, subtrahend))
     rows = []
     for (retriever, metric, k, name), part in measurements.groupby(_BY, dropna=False, sort=True):
         compute = _paired_row if record.is_paired else _two_group_row
-        rows.append(
-            {
-                "dataset": record.name,
-                "retriever": retriever,
-                "metric": metric,
-                "k": k,
-                "filter": name,
-                "minuend": minuend,
-                "subtrahend": subtrahend,
-                **compute(part, queries, minuend, subtrahend, settings),
-            }
-        )
+        for first, second in pairs:
+            rows.append(
+                {
+                    "dataset": record.name,
+                    "retriever": retriever,
+                    "metric": metric,
+                    "k": k,
+                    "filter": name,
+                    "minuend": first,
+                    "subtrahend": second,
+                    **compute(part, queries, first, second, settings),
+                }
+            )
     table = pd.DataFrame(rows)
     table["k"] = pd.array(table["k"].tolist(), dtype="Int64")
     table["p_holm"] = np.nan
-    for _, at in table.groupby(["metric", "k", "filter"], dropna=False).groups.items():
+    family = ["metric", "k", "filter", "minuend", "subtrahend"]
+    for _, at in table.groupby(family, dropna=False).groups.items():
         table.loc[at, "p_holm"] = holm(table.loc[at, "p_value"].to_numpy(dtype=np.float64))
     return check(table, "gaps")
 
@@ -140,7 +151,7 @@ def _paired_row(
         "n_pairs": len(cells),
         "n_clusters": gap.n_clusters,
         **_dropped(contrast.dropped),
-        "detectable": _detectable(gap.low, gap.high),
+        "detectable": _detectable(gap.low, gap.high, settings.level),
         "note": _notes(gap.note, test.note),
     }
 
@@ -183,7 +194,7 @@ def _two_group_row(
         "n_pairs": 0,
         "n_clusters": gap.n_clusters,
         **_dropped(contrast.dropped),
-        "detectable": _detectable(gap.low, gap.high),
+        "detectable": _detectable(gap.low, gap.high, settings.level),
         "note": _notes(gap.note, test.note),
     }
 
@@ -193,11 +204,11 @@ def _dropped(reasons: dict[str, int]) -> dict[str, Any]:
     return {"n_dropped": sum(reasons.values()), "dropped_why": why or None}
 
 
-def _detectable(low: float | None, high: float | None) -> float | None:
+def _detectable(low: float | None, high: float | None, level: float) -> float | None:
     if low is None or high is None:
         return None
     # Half the width of a 95% interval is 1.96 standard errors.
-    return minimum_detectable_effect((high - low) / (2 * 1.959963984540054))
+    return minimum_detectable_effect((high - low) / (2 * NormalDist().inv_cdf((1 + level) / 2)))
 
 
 def _notes(*notes: str | None) -> str | None:

@@ -92,7 +92,7 @@ def build_retriever(
         "decimals": SCORE_DECIMALS,
     }
     did |= _retrieve(folder, dataset, retriever, inputs, force=force, progress=progress)
-    did |= _measure(folder, dataset, name, force=force)
+    did |= _measure(folder, dataset, retriever.record.name, force=force)
     return did
 
 
@@ -112,8 +112,8 @@ def _embed(
     cache = DiskCache(folder.path / "vectors", record)
     kinds: dict[str, Vectors] = {}
     for kind, frame, key, prefix in (
-        ("document", dataset.documents, "doc_id", record.document_prefix),
-        ("query", dataset.queries, "query_id", record.query_prefix),
+        ("document", dataset.documents, "doc_id", retriever.document_prefix()),
+        ("query", dataset.queries, "query_id", retriever.query_prefix()),
     ):
         with progress(f"{name}: {kind} vectors, {record.label}", len(frame)) as advance:
             kinds[kind] = embed(
@@ -220,7 +220,11 @@ def build_gaps(
         "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],
         "measurements": contents,
     }
-    if not retrievers or (not force and folder.is_current("gaps", name, inputs=inputs)):
+    of_each = {r: {**inputs, "measurements": contents[r]} for r in retrievers}
+    is_current = folder.is_current("gaps", name, inputs=inputs) and all(
+        folder.is_current("levels", name, r, inputs=of_each[r]) for r in retrievers
+    )
+    if not retrievers or (is_current and not force):
         return False
     tables = []
     with progress(f"{name}: gaps and intervals", len(retrievers) + 1) as advance:
@@ -232,7 +236,7 @@ def build_gaps(
                 audit.levels(measured, dataset.queries, settings=settings),
                 dataset=name,
                 retriever=retriever,
-                inputs={**inputs, "measurements": contents[retriever]},
+                inputs=of_each[retriever],
             )
             advance(1)
         found = audit.gaps(

@@ -7,15 +7,16 @@ that they read on light and dark alike.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from biasret.metrics import METRICS
-from biasret.sentences import p_text, retriever_label
+from biasret.sentences import ALPHA, p_text, retriever_label
 from biasret.statistics import stars
 
-__all__ = ["GROUP_STYLES", "forest", "k_sweep", "levels_chart"]
+__all__ = ["GROUP_STYLES", "forest", "gap_forest", "k_sweep", "levels_chart"]
 
 #: Colour and marker of each group, the same on every page (Tang et al., figures).
 GROUP_STYLES = {
@@ -57,11 +58,9 @@ def forest(gaps: pd.DataFrame) -> go.Figure:
     minuend, subtrahend = rows.loc[0, "minuend"], rows.loc[0, "subtrahend"]
     sides = ((subtrahend, "subtrahend", -_OFFSET), (minuend, "minuend", _OFFSET))
     for group, side, offset in sides:
-        known = rows.dropna(subset=[f"mean_{side}"])
+        known = rows[np.isfinite(rows[f"mean_{side}"])]
         colour, symbol = _style(group)
         mean = known[f"mean_{side}"]
-        low = known[f"low_{side}"].fillna(mean)
-        high = known[f"high_{side}"].fillna(mean)
         figure.add_trace(
             go.Scatter(
                 x=mean.tolist(),
@@ -69,15 +68,9 @@ def forest(gaps: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 name=plain(group),
                 marker={"color": colour, "symbol": symbol, "size": 11},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": (high - mean).tolist(),
-                    "arrayminus": (mean - low).tolist(),
-                    "color": colour,
-                    "thickness": 2,
-                    "width": 4,
-                },
+                error_x=_bars(
+                    mean, known[f"low_{side}"], known[f"high_{side}"], colour, thickness=2
+                ),
                 hovertemplate="%{x:.3f}<extra>" + plain(group) + "</extra>",
             )
         )
@@ -110,10 +103,87 @@ def forest(gaps: pd.DataFrame) -> go.Figure:
     return figure
 
 
+def _bars(
+    mean: pd.Series, low: pd.Series, high: pd.Series, colour: str, *, thickness: int
+) -> dict[str, object]:
+    """Error bars; a mean without an interval has none, for a bar of no width reads as certain."""
+
+    def lengths(ends: pd.Series) -> list[float | None]:
+        return [float(length) if np.isfinite(length) else None for length in ends]
+
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": lengths(high - mean),
+        "arrayminus": lengths(mean - low),
+        "color": colour,
+        "thickness": thickness,
+        "width": 4,
+    }
+
+
 def _margin(row: pd.Series) -> str:
     if row["n_pairs"]:
-        return f"{row['n_pairs']:,} pairs"
+        return f"{row['n_pairs']:,} pair{'' if row['n_pairs'] == 1 else 's'}"
     return f"{row['n_minuend']:,} / {row['n_subtrahend']:,}"
+
+
+def gap_forest(gaps: pd.DataFrame) -> go.Figure:
+    """One marker a retriever at its gap, with the gap's own 95% bar; filled where found.
+
+    Parameters
+    ----------
+    gaps
+        ``gaps`` rows of one dataset, metric, depth and filter.
+    """
+    rows = gaps.reset_index(drop=True)
+    first = rows.iloc[0]
+    title = METRICS[first["metric"]].title(None if pd.isna(first["k"]) else int(first["k"]))
+    known = rows[np.isfinite(rows["estimate"])]
+    colour = "#5C6BC0"
+    figure = go.Figure(
+        go.Scatter(
+            x=known["estimate"].tolist(),
+            y=known.index.tolist(),
+            mode="markers",
+            marker={
+                "color": colour,
+                "size": 11,
+                "symbol": ["circle" if p < ALPHA else "circle-open" for p in known["p_holm"]],
+                "line": {"width": 2, "color": colour},
+            },
+            error_x=_bars(
+                known["estimate"], known["ci_low"], known["ci_high"], colour, thickness=2
+            ),
+            hovertemplate="%{x:+.4f}<extra></extra>",
+        )
+    )
+    for position, row in rows.iterrows():
+        figure.add_annotation(
+            x=1.01, xref="paper", xanchor="left", y=position, text=_margin(row), showarrow=False
+        )
+    figure.add_vline(x=0, line={"dash": "dash", "width": 1, "color": "#888888"})
+    figure.update_layout(
+        height=90 + 40 * len(rows),
+        margin={"l": 10, "r": 120, "t": 12, "b": 48},
+        showlegend=False,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        template="plotly_white",
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[
+            f"{plain(retriever_label(row['retriever']))} {stars(row['p_value'])}".strip()
+            for _, row in rows.iterrows()
+        ],
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    contrast = plain(f"{title}, {first['minuend']} minus {first['subtrahend']}")
+    figure.update_xaxes(title=contrast, zeroline=False)
+    return figure
 
 
 def k_sweep(gaps: pd.DataFrame) -> go.Figure:
@@ -124,8 +194,8 @@ def k_sweep(gaps: pd.DataFrame) -> go.Figure:
     gaps
         ``gaps`` rows of one dataset, metric and filter, at every depth.
     """
-    rows = gaps.dropna(subset=["k"]).sort_values(["retriever", "k"], ignore_index=True)
-    names = rows["retriever"].unique().tolist()
+    rows = gaps.dropna(subset=["k"]).sort_values("k", kind="stable", ignore_index=True)
+    names = gaps["retriever"].unique().tolist()
     columns = min(3, len(names))
     panels = -(-len(names) // columns)
     figure = make_subplots(
@@ -141,7 +211,7 @@ def k_sweep(gaps: pd.DataFrame) -> go.Figure:
         part = rows[rows["retriever"] == name]
         row, column = i // columns + 1, i % columns + 1
         for side in ("subtrahend", "minuend"):
-            known = part.dropna(subset=[f"mean_{side}"])
+            known = part[np.isfinite(part[f"mean_{side}"])]
             group = part.iloc[0][side]
             _add_line(figure, known, side, group, show=i == 0, row=row, column=column)
         if metric.low < 0:
@@ -173,26 +243,17 @@ def _add_line(
 ) -> None:
     colour, symbol = _style(group)
     mean = rows[f"mean_{side}"]
-    low, high = rows[f"low_{side}"].fillna(mean), rows[f"high_{side}"].fillna(mean)
     figure.add_trace(
         go.Scatter(
             x=rows["k"].astype(int).tolist(),
             y=mean.tolist(),
             mode="lines+markers",
             name=plain(group),
-            legendgroup=group,
+            legendgroup=plain(group),
             showlegend=show,
             line={"color": colour, "dash": "solid" if side == "subtrahend" else "dot"},
             marker={"color": colour, "symbol": symbol, "size": 8},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": (high - mean).tolist(),
-                "arrayminus": (mean - low).tolist(),
-                "color": colour,
-                "thickness": 1,
-                "width": 3,
-            },
+            error_y=_bars(mean, rows[f"low_{side}"], rows[f"high_{side}"], colour, thickness=1),
             hovertemplate="k %{x}: %{y:.3f}<extra>" + plain(group) + "</extra>",
         ),
         row=row,
@@ -211,24 +272,16 @@ def levels_chart(levels: pd.DataFrame) -> go.Figure:
     rows = levels.reset_index(drop=True)
     metric = METRICS[rows.loc[0, "metric"]]
     title = metric.title(None if pd.isna(rows.loc[0, "k"]) else int(rows.loc[0, "k"]))
-    mean = rows["mean"]
-    low, high = rows["ci_low"].fillna(mean), rows["ci_high"].fillna(mean)
+    known = rows[np.isfinite(rows["mean"])]
+    mean = known["mean"]
     colour, symbol = _OTHER
     figure = go.Figure(
         go.Scatter(
             x=mean.tolist(),
-            y=list(range(len(rows))),
+            y=known.index.tolist(),
             mode="markers",
             marker={"color": colour, "symbol": symbol, "size": 11},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": (high - mean).tolist(),
-                "arrayminus": (mean - low).tolist(),
-                "color": colour,
-                "thickness": 2,
-                "width": 4,
-            },
+            error_x=_bars(mean, known["ci_low"], known["ci_high"], colour, thickness=2),
             hovertemplate="%{x:.3f}<extra></extra>",
         )
     )
@@ -238,7 +291,7 @@ def levels_chart(levels: pd.DataFrame) -> go.Figure:
             xref="paper",
             xanchor="left",
             y=position,
-            text=f"{row['n']:,} queries",
+            text=f"{row['n']:,} quer{'y' if row['n'] == 1 else 'ies'}",
             showarrow=False,
         )
     figure.update_layout(
@@ -256,6 +309,44 @@ def levels_chart(levels: pd.DataFrame) -> go.Figure:
         zeroline=False,
     )
     figure.update_xaxes(title=f"mean {title} ({metric.unit})", zeroline=False)
+    return figure
+
+
+def strip(values: np.ndarray, mark: float, *, title: str) -> go.Figure:
+    """Every stored pair as a dot, and the probe's own value as a labelled line.
+
+    Parameters
+    ----------
+    values : shape (n,)
+    """
+    finite = values[np.isfinite(values)]
+    # The same spread on each run: height has no meaning, it only keeps dots apart.
+    heights = np.random.default_rng(0).uniform(-1, 1, len(finite))
+    figure = go.Figure(
+        go.Scatter(
+            x=finite.tolist(),
+            y=heights.tolist(),
+            mode="markers",
+            marker={"color": "#5C6BC0", "size": 5, "opacity": 0.45},
+            hovertemplate="%{x:.2f}<extra>stored pair</extra>",
+        )
+    )
+    figure.add_vline(
+        x=mark,
+        line={"width": 3, "color": "#E65100"},
+        annotation_text="this probe",
+        annotation_position="top",
+    )
+    figure.update_layout(
+        height=150,
+        margin={"l": 10, "r": 10, "t": 24, "b": 40},
+        showlegend=False,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        template="plotly_white",
+    )
+    figure.update_yaxes(visible=False, range=[-1.6, 1.6])
+    figure.update_xaxes(title=plain(title), zeroline=False)
     return figure
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
+import numpy as np
 import pandas as pd
 
 from biasret import __version__
@@ -15,11 +16,11 @@ from biasret import __version__
 __all__ = ["file_name", "table_csv"]
 
 #: A cell that begins like this is run as a formula by spreadsheets.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def table_csv(table: pd.DataFrame, about: Mapping[str, str]) -> bytes:
-    """A table as CSV, UTF-8, at full precision, under comment lines that say what it is.
+    """A table as CSV (RFC 4180, UTF-8) at full precision, under comments that say what it is.
 
     Parameters
     ----------
@@ -32,11 +33,12 @@ def table_csv(table: pd.DataFrame, about: Mapping[str, str]) -> bytes:
         Text that a spreadsheet would run as a formula gets an apostrophe in front;
         numbers, negative ones too, stay numbers. Missing values are empty cells.
     """
-    target = io.StringIO()
+    target = io.StringIO(newline="")
     for name, value in {**about, "software": f"biasret {__version__}"}.items():
-        one_line = re.sub(r"[\r\n]+", " ", value)
-        target.write(f"# {name}: {one_line}\n")
-    writer = csv.writer(target, lineterminator="\n")
+        one_line = re.sub(r"[\r\n]+", " ", f"{name}: {value}")
+        target.write(f"# {one_line}\r\n")
+    # The writer quotes a line break in a cell only when it is part of the line's own end.
+    writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow([_cell(name) for name in table.columns])
     for row in table.itertuples(index=False, name=None):
         writer.writerow([_cell(value) for value in row])
@@ -46,7 +48,7 @@ def table_csv(table: pd.DataFrame, about: Mapping[str, str]) -> bytes:
 def _cell(value: object) -> object:
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA) else value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | np.ndarray):
         return _cell(" ".join(map(str, value)))
     if value is None or value is pd.NA or value != value:  # NaN differs from itself
         return ""

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Entry", "ranking", "typed", "visible"]
+__all__ = ["Entry", "marked", "ranking", "typed", "visible"]
 
 #: Glyph of each stance; the word stands beside it, so neither shape nor colour is alone.
 _STANCE_GLYPHS = {
@@ -37,6 +37,11 @@ _STYLE = """<style>
 .br-typed{margin:0;padding:.5rem .75rem;border-radius:.5rem;overflow-wrap:anywhere;
  white-space:pre-wrap;background:color-mix(in srgb,currentColor 7%,transparent);
  max-height:11rem;overflow-y:auto}
+.br-diff{margin:.2rem 0!important;overflow-wrap:anywhere;white-space:pre-wrap;line-height:1.5}
+.br-diff ins{text-decoration:underline;text-decoration-thickness:2px;font-weight:600;
+ background:color-mix(in srgb,#009988 22%,transparent);border-radius:.2rem;padding:0 .1rem}
+.br-diff del{background:color-mix(in srgb,#E65100 18%,transparent);border-radius:.2rem}
+.br-side{font-weight:700;opacity:.7;margin-right:.35rem}
 .br-label{font-weight:600;margin:0 0 .25rem}
 </style>"""
 
@@ -70,12 +75,44 @@ def _text(value: str) -> str:
     return f'<bdi dir="auto">{html.escape(visible(value), quote=True)}</bdi>'
 
 
+def _attribute(value: str) -> str:
+    return html.escape(visible(value), quote=True)
+
+
 def typed(label: str, text: str, *, limit: int = 10_000) -> str:
     """A wording as it was typed, with its label."""
     shown = text if len(text) <= limit else text[:limit] + "…"
     return (
-        f'{_STYLE}<p class="br-label">{html.escape(label)}</p>'
+        f'{_STYLE}<p class="br-label">{_text(label)}</p>'
         f'<p class="br-typed" dir="auto">{html.escape(visible(shown))}</p>'
+    )
+
+
+def marked(source: str, target: str, marks: Sequence[tuple[int, int, int, int, str]]) -> str:
+    """Two texts with what left the first struck through and what came into the second marked.
+
+    Parameters
+    ----------
+    marks
+        ``(start, end, target_start, target_end, why)`` in code points, in order, disjoint.
+        `why` becomes the tooltip of the inserted words.
+    """
+    old, new, at, target_at = [], [], 0, 0
+    for start, end, target_start, target_end, why in marks:
+        old.append(html.escape(visible(source[at:start])))
+        new.append(html.escape(visible(target[target_at:target_start])))
+        if end > start:
+            old.append(f"<del>{html.escape(visible(source[start:end]))}</del>")
+        if target_end > target_start:
+            tip = html.escape(visible(why), quote=True)
+            words = html.escape(visible(target[target_start:target_end]))
+            new.append(f'<ins title="{tip}">{words}</ins>')
+        at, target_at = end, target_end
+    old.append(html.escape(visible(source[at:])))
+    new.append(html.escape(visible(target[target_at:])))
+    return (
+        f'{_STYLE}<p class="br-diff" dir="auto"><span class="br-side">A</span> {"".join(old)}</p>'
+        f'<p class="br-diff" dir="auto"><span class="br-side">B</span> {"".join(new)}</p>'
     )
 
 
@@ -98,7 +135,7 @@ class Entry:
 def ranking(entries: Sequence[Entry], *, label: str) -> str:
     """An ordered list of documents."""
     items = "".join(_item(entry) for entry in entries)
-    return f'{_STYLE}<ol class="br-list" aria-label="{html.escape(label, quote=True)}">{items}</ol>'
+    return f'{_STYLE}<ol class="br-list" aria-label="{_attribute(label)}">{items}</ol>'
 
 
 def _item(entry: Entry) -> str:

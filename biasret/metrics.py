@@ -77,7 +77,8 @@ def lean_at_k(inputs: Inputs, k: int | None) -> pd.Series:
     assert k is not None
     top = inputs.runs.loc[inputs.runs["rank"] <= k, ["query_id", "doc_id"]]
     stance = inputs.documents.set_index("doc_id")["stance"]
-    codes = top["doc_id"].map(stance).map(LEAN_CODES).fillna(0.0)
+    # Said to be numbers, because without any row pandas would keep them text.
+    codes = top["doc_id"].map(stance).map(LEAN_CODES).astype("float64").fillna(0.0)
     means = codes.groupby(top["query_id"]).mean()
     return means.reindex(inputs.queries["query_id"], fill_value=0.0)
 
@@ -196,7 +197,8 @@ def same_story_rank(inputs: Inputs) -> pd.Series:
     ----------
     Tang et al., section 2.2 (gold of the AllSides queries).
     """
-    stories = inputs.documents.set_index("doc_id")["story_id"]
+    # A round-up without a title is no story (Tang et al., section 1.1 of the released method).
+    stories = inputs.documents.set_index("doc_id")["story_id"].replace("", np.nan)
     first = inputs.queries["source_doc_ids"].map(lambda ids: ids[0] if _has(ids) else None)
     story = first.map(stories)
     wanted = pd.Series(story.to_numpy(), index=pd.Index(inputs.queries["query_id"])).dropna()

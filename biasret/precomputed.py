@@ -12,6 +12,9 @@ import hashlib
 import json
 import os
 import platform
+import re
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +46,13 @@ _ARROW = {
     "vector": pa.list_(pa.float32()),
 }
 _FOOTER = b"biasret"
+
+#: Characters of a dataset or retriever in a file name; file systems take 255 bytes in all.
+_LONGEST = 100
+#: Stands in a name that was cut; `quote` lets it occur in no other.
+_CUT = "+"
+#: Seconds after which something half written belongs to nobody.
+_LEFT_BEHIND = 3_600
 _VERSIONED = ("numpy", "pandas", "pyarrow", "scipy", "bm25s", "torch", "sentence-transformers")
 
 
@@ -101,16 +111,21 @@ class Folder:
 
     def datasets(self) -> list[str]:
         """Names of the datasets that are completely there."""
-        return sorted(unquote(path.stem) for path in self.files("datasets"))
+        return sorted(self._name(path, path.stem, "dataset") for path in self.files("datasets"))
 
     def retrievers(self, table: str, dataset: str) -> list[str]:
         """Names of the retrievers for which `table` holds a file of `dataset`."""
         prefix = _safe(dataset) + "--"
         return sorted(
-            unquote(path.stem[len(prefix) :])
+            self._name(path, path.stem[len(prefix) :], "retriever")
             for path in self.files(table)
             if path.stem.startswith(prefix)
         )
+
+    def _name(self, path: Path, part: str, kind: str) -> str:
+        """What a part of a file's name stands for; a name that was cut is in the footer."""
+        footer = self.footer(path) if _CUT in part else None
+        return str(footer[kind]) if footer else unquote(part)
 
     # -- writing -----------------------------------------------------------------------
 
@@ -180,7 +195,15 @@ class Folder:
         target = self.file(table.name, dataset, retriever)
         target.parent.mkdir(parents=True, exist_ok=True)
         content = _content_sha256(data)
-        footer = {"inputs": inputs or {}, "content_sha256": content, "biasret": __version__}
+        footer = {
+            "dataset": dataset,
+            "retriever": retriever,
+            "inputs": inputs or {},
+            "content_sha256": content,
+            "biasret": __version__,
+        }
+        if self.footer(target) == json.loads(json.dumps(footer)):
+            return target  # the same again: readers need not notice
         data = data.replace_schema_metadata({_FOOTER: json.dumps(footer, sort_keys=True)})
         with _replacing(target) as beside:
             pq.write_table(data, beside, compression="zstd", row_group_size=122_880)
@@ -293,9 +316,24 @@ class Folder:
                     f"Another process is writing to {self.path}; wait until it has finished, or "
                     "set BIASRET_STORE to another folder."
                 ) from None
-            for path in self.path.glob("**/*.part"):
-                path.unlink(missing_ok=True)  # left by a process that was killed
+            self._sweep()
             yield
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left half written."""
+        for table in TABLES:
+            for path in (self.path / table).glob("*.part"):
+                path.unlink(missing_ok=True)
+        # The database, vectors and models are also made without the lock: what is young may
+        # be in the making.
+        oldest = time.time() - _LEFT_BEHIND
+        for path in self.path.glob("**/*.part"):
+            if path.lstat().st_mtime > oldest:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def fingerprint(self) -> str:
         """Changes whenever a file of a table is added, replaced or removed."""
@@ -321,8 +359,11 @@ def _replacing(target: Path) -> Iterator[Path]:
 
 
 def _safe(name: str) -> str:
-    # The separator of dataset and retriever must not occur inside either.
-    return quote(name, safe=" ").replace("--", "%2D%2D")
+    # The separator "--" must not arise inside a name, nor where a name and it meet.
+    quoted = re.sub(r"^-|-$|-(?=-)", "%2D", quote(name, safe=" "))
+    if len(quoted) <= _LONGEST:
+        return quoted
+    return f"{quoted[: _LONGEST // 2]}{_CUT}{text_sha256(name)[:16]}"
 
 
 def _read(path: Path) -> pa.Table:
@@ -335,7 +376,7 @@ def _read(path: Path) -> pa.Table:
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
             f"The file {path.parent.name}/{path.name} cannot be read ({error}); delete it and run "
-            "`python -m biasret build`."
+            "`python -m biasret build`, or import its dataset again."
         ) from error
 
 

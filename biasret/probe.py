@@ -20,7 +20,16 @@ from biasret.retrievers.base import Ranking, mask, positions, ranks_of
 from biasret.retrievers.dense import Dense
 from biasret.tables import LEAN_CODES
 
-__all__ = ["RBO_P", "Comparison", "Side", "compare", "rank_biased_overlap", "ready"]
+__all__ = [
+    "RBO_P",
+    "Comparison",
+    "Side",
+    "Typicality",
+    "compare",
+    "rank_biased_overlap",
+    "ready",
+    "typicality",
+]
 
 #: Persistence of rank-biased overlap: the first ten ranks carry 86% of the weight.
 RBO_P = 0.9
@@ -102,6 +111,56 @@ class Comparison:
         return "changed"
 
 
+@dataclass(frozen=True)
+class Typicality:
+    """Where a probe's value lies among the stored pairs of the same retriever and dataset.
+
+    Attributes
+    ----------
+    quantity
+        What is compared, in words.
+    value
+        The probe's.
+    stored : float64, shape (n,)
+        The stored pairs', in the same unit and orientation.
+    n_less
+        Stored pairs with a smaller change.
+    n_equal
+        Stored pairs with a change of the same size.
+    """
+
+    quantity: str
+    value: float
+    stored: np.ndarray
+    n_less: int
+    n_equal: int
+
+    @property
+    def share_less(self) -> float:
+        """Share of stored pairs that changed less, in [0, 1]."""
+        return self.n_less / len(self.stored)
+
+
+def typicality(
+    quantity: str, value: float, stored: np.ndarray, *, rest: float = 0.0
+) -> Typicality | None:
+    """How large a change is among the stored ones; None where none are stored.
+
+    Parameters
+    ----------
+    rest
+        The value of no change: 0 for a difference, 1 for an overlap. Changes are compared
+        by their distance from it, to nine decimals, since they are ratios of small counts.
+    """
+    if len(stored) == 0:
+        return None
+    sizes = np.round(np.abs(stored - rest), 9)
+    size = round(abs(value - rest), 9)
+    return Typicality(
+        quantity, value, stored, int((sizes < size).sum()), int((sizes == size).sum())
+    )
+
+
 def ready(
     name: str,
     documents: pd.DataFrame,
@@ -147,6 +206,12 @@ def compare(
         Documents left out on both sides.
     gold
         Documents that answer the query; their best rank is given.
+
+    Returns
+    -------
+    Comparison
+        A blank wording asks nothing: its side is empty, also where a model would give the
+        empty text a vector.
     """
     started = perf_counter()
     texts = [text_a, text_b]
@@ -159,13 +224,17 @@ def compare(
         rankings = retriever.search(texts, k=k, exclude=[exclude, exclude])
         scores = retriever.scores(texts) if gold else None
     milliseconds = (perf_counter() - started) * 1000
+    rankings = [
+        ranking if text.strip() else Ranking([], np.zeros(0, dtype=np.float32))
+        for text, ranking in zip(texts, rankings, strict=True)
+    ]
     tokens = retriever.count_tokens(texts)
     sides = [
         Side(
             text=text,
             ranking=ranking,
             lean=_lean(ranking, stances),
-            gold_rank=_gold_rank(retriever, scores, i, exclude, gold),
+            gold_rank=_gold_rank(retriever, scores, i, exclude, gold) if text.strip() else None,
             n_tokens=int(tokens[i]),
             max_tokens=retriever.record.max_tokens,
         )

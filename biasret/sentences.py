@@ -6,10 +6,10 @@ import pandas as pd
 
 from biasret.datasets.base import SIGNALS
 from biasret.metrics import METRICS
-from biasret.probe import Comparison
-from biasret.retrievers import RETRIEVERS
+from biasret.probe import Comparison, Typicality
+from biasret.retrievers import names, record_for
 
-__all__ = ["comparison", "correction", "finding", "gap", "level", "retriever_label"]
+__all__ = ["comparison", "correction", "finding", "gap", "level", "retriever_label", "typical"]
 
 #: A gap counts as found when its Holm-corrected p lies below this.
 ALPHA = 0.05
@@ -17,7 +17,7 @@ ALPHA = 0.05
 
 def retriever_label(name: str) -> str:
     """The label of a retriever, or its name where it has no record (an uploaded run)."""
-    return RETRIEVERS[name].label if name in RETRIEVERS else name
+    return record_for(name).label if name in names() else name
 
 
 def correction(n_retrievers: int) -> str:
@@ -53,9 +53,10 @@ def finding(gaps: pd.DataFrame, *, signal: str) -> str:
             "this is not evidence that there is none."
         )
     up, down = int((found["estimate"] > 0).sum()), int((found["estimate"] < 0).sum())
-    who = f"{n} of {m} retrievers show" if m > 1 else "The retriever shows"
+    who = "The retriever" if m == 1 else f"{n} of {m} retrievers"
+    who += " shows" if n == 1 else " show"
     if down == 0:
-        return f"{who} the gap looked for: {SIGNALS[signal].positive} ({contrast}: {spread})."
+        return f"{who} the gap looked for: {_positive(first, signal)} ({contrast}: {spread})."
     if up == 0:
         return (
             f"{who} a gap in the opposite direction of the one looked for ({contrast}: {spread})."
@@ -66,18 +67,34 @@ def finding(gaps: pd.DataFrame, *, signal: str) -> str:
     )
 
 
+def _positive(row: pd.Series, signal: str) -> str:
+    """What a positive gap means; a dataset may compare other groups than its signal does."""
+    record = SIGNALS[signal]
+    if (row["minuend"], row["subtrahend"]) == (record.minuend, record.subtrahend):
+        return record.positive
+    name = METRICS[row["metric"]].title(_k(row["k"]))
+    return f"{name} is higher for {row['minuend']} than for {row['subtrahend']}"
+
+
+def _counted(n: int, noun: str) -> str:
+    """A number with its noun: ``1 pair``, ``1,791 pairs``, ``2 queries``."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else many}"
+
+
 def gap(row: pd.Series) -> str:
     """One retriever's gap in words, with its interval, test and n."""
     who = retriever_label(row["retriever"])
     name = METRICS[row["metric"]].title(_k(row["k"]))
     if pd.isna(row["estimate"]):
-        return f"{who}: no gap in {name}. {row['note']}"
+        why = f": {row['note']}" if isinstance(row["note"], str) else ""
+        return f"{who}: no gap in {name}{why}."
     if pd.isna(row["ci_low"]):
         interval = "no interval"
     else:
         interval = f"95% interval {row['ci_low']:+.3f} to {row['ci_high']:+.3f}"
     n = (
-        f"{row['n_pairs']:,} pairs"
+        _counted(row["n_pairs"], "pair")
         if row["n_pairs"]
         else (
             f"{row['n_minuend']:,} {row['minuend']} and {row['n_subtrahend']:,} {row['subtrahend']}"
@@ -91,18 +108,23 @@ def level(row: pd.Series) -> str:
     """One group's mean in words."""
     who = retriever_label(row["retriever"])
     name = METRICS[row["metric"]].title(_k(row["k"]))
+    n = _counted(row["n"], "query")
+    if pd.isna(row["mean"]):
+        return f"{who}: no mean {name} over {n}."
     if pd.isna(row["ci_low"]):
-        return f"{who}: mean {name} {row['mean']:.3f} over {row['n']:,} queries."
+        return f"{who}: mean {name} {row['mean']:.3f} over {n}, no interval."
     return (
         f"{who}: mean {name} {row['mean']:.3f} (95% interval {row['ci_low']:.3f} to "
-        f"{row['ci_high']:.3f}) over {row['n']:,} queries."
+        f"{row['ci_high']:.3f}) over {n}."
     )
 
 
 def p_text(p: float) -> str:
     """A p-value as people write it: ``0.031``, ``2.9e-13``, ``1``."""
-    if p >= 0.0095:
-        return f"{p:.2f}".rstrip("0").rstrip(".")
+    if p >= 0.01:
+        return f"{p:.3f}".rstrip("0").rstrip(".")
+    if p < 1e-300:
+        return "below 1e-300"
     return f"{p:.1e}" if p < 0.001 else f"{p:.4f}"
 
 
@@ -112,18 +134,22 @@ def comparison(found: Comparison) -> str:
     if state == "empty":
         return "No document matched either wording."
     if state == "one empty":
-        side = "A" if found.a.ranking.is_empty else "B"
-        return f"No document matched wording {side}, so there is nothing to compare it with."
-    n_a, n_b = len(found.a.ranking.doc_ids), len(found.b.ranking.doc_ids)
-    shown = f"{n_a} documents" if n_a == n_b else f"{n_a} and {n_b} documents"
-    if state == "identical":
+        name, side = ("A", found.a) if found.a.ranking.is_empty else ("B", found.b)
+        if not side.text.strip():
+            return f"Wording {name} is blank, so there is nothing to compare."
+        return f"No document matched wording {name}, so there is nothing to compare it with."
+    n_a = len(found.a.ranking.doc_ids)
+    shown = _counted(n_a, "document")
+    if state == "identical" and n_a == 1:
+        head = "Both wordings return the same single document."
+    elif state == "identical":
         head = f"Both wordings return the same {shown} in the same order."
     elif state == "reordered":
         head = f"Both wordings return the same {shown}, in another order."
     else:
         head = (
-            f"Of the first {k}, {found.n_shared} documents stay, {found.n_lost} go and "
-            f"{found.n_new} come with wording B."
+            f"Among the first {k}, wording B keeps {_counted(found.n_shared, 'document')}, "
+            f"loses {found.n_lost} and brings {found.n_new} new."
         )
     difference = found.lean_difference
     if difference is None:
@@ -132,6 +158,32 @@ def comparison(found: Comparison) -> str:
         return f"{head} lean@{k} is the same, {found.a.lean:+.2f}."
     way = "to the right" if difference > 0 else "to the left"
     return f"{head} lean@{k} moves {abs(difference):.2f} {way}."
+
+
+def typical(found: Typicality | None) -> str:
+    """Whether a probe's change is typical for its retriever and dataset."""
+    if found is None:
+        return (
+            "No distribution of pairs is stored for this retriever and dataset, so it cannot be "
+            "said whether this change is typical."
+        )
+    n = len(found.stored)
+    equal = f"; {found.n_equal:,} changed exactly as much" if found.n_equal else ""
+    head = (
+        f"{found.quantity}: {found.value:+.2f}"
+        if found.value < 0
+        else (f"{found.quantity}: {found.value:.2f}")
+    )
+    share = found.share_less
+    if share >= 0.95:
+        verdict = "an unusually large change"
+    elif share >= 0.75:
+        verdict = "a larger change than most"
+    elif share + found.n_equal / n <= 0.25:
+        verdict = "a smaller change than most"
+    else:
+        verdict = "a typical change"
+    return f"{head}. This is {verdict}: {share:.0%} of the {n:,} stored pairs changed less{equal}."
 
 
 def _k(value: object) -> int | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -73,7 +73,10 @@ def make_database(folder: Folder, *, force: bool = False) -> Path:
             connection.close()
         beside.replace(target)
     except duckdb.Error as error:
-        raise StoreError(f"The database could not be made from {folder.path}: {error}") from error
+        raise StoreError(
+            f"The database could not be made from {folder.path}: {_first_line(error)}. Run "
+            "`python -m biasret build --force`, or import the dataset of that file again."
+        ) from error
     finally:
         beside.unlink(missing_ok=True)
         beside.with_name(beside.name + ".wal").unlink(missing_ok=True)
@@ -111,6 +114,11 @@ def _recorded(path: Path) -> str | None:
         return None
 
 
+def _first_line(error: duckdb.Error) -> str:
+    # What follows shows our own SQL.
+    return str(error).partition("\n")[0]
+
+
 def _attached(path: Path) -> duckdb.DuckDBPyConnection:
     threads = max(1, min(4, os.cpu_count() or 1))
     connection = duckdb.connect(":memory:", config={"threads": threads})
@@ -126,9 +134,21 @@ def _attached(path: Path) -> duckdb.DuckDBPyConnection:
                 "The store is being rebuilt by another process; try again in a moment."
             ) from error
         raise StoreError(
-            f"The store {path.name} cannot be opened ({error}); run `python -m biasret build`."
+            f"The store {path.name} cannot be opened ({_first_line(error)}); run "
+            "`python -m biasret build`."
         ) from error
     return connection
+
+
+T = TypeVar("T")
+
+
+def _readable(value: object) -> object:
+    # DuckDB refuses a lone surrogate. No stored text holds one, so it shall find nothing: "?"
+    # in its place would find questions.
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 class Store:
@@ -151,12 +171,16 @@ class Store:
         self._connection.close()
 
     def _frame(self, sql: str, values: Sequence[object] = ()) -> pd.DataFrame:
-        # One connection shared by threads gives wrong rows without an error; a cursor each.
-        with self._connection.cursor() as cursor:
-            try:
-                return cursor.execute(sql, list(values)).df()
-            except duckdb.Error as error:
-                raise StoreError(f"The store could not answer: {error}") from error
+        readable = [_readable(value) for value in values]
+        return self._asked(lambda cursor: cursor.execute(sql, readable).df())
+
+    def _asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        try:
+            # One connection shared by threads gives wrong rows without an error; a cursor each.
+            with self._connection.cursor() as cursor:
+                return ask(cursor)
+        except duckdb.Error as error:
+            raise StoreError(f"The store could not answer: {_first_line(error)}") from error
 
     # -- what is there -----------------------------------------------------------------
 
@@ -216,14 +240,14 @@ class Store:
         pandas.DataFrame
             ``cell_id``, ``text`` (of its first wording), ``wordings``; at most `limit` rows.
         """
-        wanted = [word for word in words.lower().split() if word]
+        wanted = str(_readable(words)).split()
         return self._frame(
             """
             SELECT cell_id, arg_min(text, query_id) AS text, count(*) AS wordings
             FROM stored.queries WHERE dataset = $1
             GROUP BY cell_id
             HAVING bool_or(
-                len(list_filter($2::VARCHAR[], lambda w: contains(lower(text), w)))
+                len(list_filter($2::VARCHAR[], lambda w: contains(lower(text), lower(w))))
                     = len($2::VARCHAR[])
             )
             ORDER BY length(arg_min(text, query_id)), cell_id
@@ -298,6 +322,66 @@ class Store:
         key = ", ".join(f'"{column}"' for column in table.key)
         return self._frame(f"SELECT * FROM stored.{name} {where} ORDER BY {key}", values)
 
+    def differences(
+        self,
+        dataset: str,
+        retriever: str,
+        *,
+        metric: str,
+        k: int | None,
+        minuend: str,
+        subtrahend: str,
+    ) -> np.ndarray:
+        """Minuend minus subtrahend of every cell that has both, over all queries.
+
+        Returns
+        -------
+        float64, shape (n,), in order of cell_id
+        """
+        found = self._frame(
+            """
+            SELECT avg(m.value) FILTER (q."group" = $5) - avg(m.value) FILTER (q."group" = $6)
+                AS difference
+            FROM stored.measurements m JOIN stored.queries q USING (dataset, query_id)
+            WHERE m.dataset = $1 AND m.retriever = $2 AND m.metric = $3 AND m.filter = 'raw'
+                AND m.k IS NOT DISTINCT FROM $4
+            GROUP BY q.cell_id HAVING difference IS NOT NULL ORDER BY q.cell_id
+            """,
+            [dataset, retriever, metric, k, minuend, subtrahend],
+        )
+        return found["difference"].to_numpy(dtype=np.float64)
+
+    def overlaps(
+        self, dataset: str, retriever: str, *, k: int, minuend: str, subtrahend: str
+    ) -> np.ndarray:
+        """Share of the first `k` documents that both wordings of a cell return.
+
+        Where a cell has several wordings of a group, its first by query_id counts.
+
+        Returns
+        -------
+        float64, shape (n,), in [0, 1], in order of cell_id
+        """
+        found = self._frame(
+            """
+            WITH sides AS (
+                SELECT cell_id, min(query_id) FILTER ("group" = $4) AS one,
+                    min(query_id) FILTER ("group" = $5) AS other
+                FROM stored.queries WHERE dataset = $1 GROUP BY cell_id
+                HAVING one IS NOT NULL AND other IS NOT NULL
+            ), listed AS (
+                SELECT query_id, list(doc_id) AS docs FROM stored.runs
+                WHERE dataset = $1 AND retriever = $2 AND rank <= $3 GROUP BY query_id
+            )
+            SELECT len(list_intersect(a.docs, b.docs)) / greatest(len(a.docs), len(b.docs))
+                AS overlap
+            FROM sides JOIN listed a ON a.query_id = one JOIN listed b ON b.query_id = other
+            ORDER BY cell_id
+            """,
+            [dataset, retriever, k, minuend, subtrahend],
+        )
+        return found["overlap"].to_numpy(dtype=np.float64)
+
     # -- vectors -------------------------------------------------------------------------
 
     def vectors(self, dataset: str, retriever: str, kind: str) -> Vectors:
@@ -308,14 +392,12 @@ class Store:
         NothingStored
             There are none.
         """
-        with self._connection.cursor() as cursor:
-            data: pa.Table = cursor.sql(
-                """
-                SELECT id, vector, text_sha256, truncated FROM stored.embeddings
-                WHERE dataset = ? AND retriever = ? AND kind = ? ORDER BY id
-                """,
-                params=[dataset, retriever, kind],
-            ).to_arrow_table()
+        sql = """
+            SELECT id, vector, text_sha256, truncated FROM stored.embeddings
+            WHERE dataset = ? AND retriever = ? AND kind = ? ORDER BY id
+            """
+        values = [_readable(dataset), _readable(retriever), kind]
+        data: pa.Table = self._asked(lambda cursor: cursor.sql(sql, params=values).to_arrow_table())
         if data.num_rows == 0:
             raise NothingStored(
                 f"The store holds no {kind} vectors of {dataset!r} by {retriever!r}; run "

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from biasret.catalogue import Catalogue
@@ -152,7 +153,8 @@ TABLES: Catalogue[Table] = Catalogue(
     ],
 )
 
-_DTYPES = {"text": "str", "float": "float64", "bool": "bool"}
+_DTYPES = {"text": "str", "float": "float64"}
+_SAFE_DTYPES = {"int": ("Int64", "int64"), "bool": ("boolean", "bool")}
 
 
 def empty(name: str) -> pd.DataFrame:
@@ -215,12 +217,25 @@ def _cast(frame: pd.DataFrame, column: Column, table: str) -> pd.Series:
             f"the first is row {at + 1}."
         )
     try:
-        if column.kind in ("texts", "vector"):
+        if column.kind == "texts":
+            return _lists(values)
+        if column.kind == "vector":
             return values.astype("object")
-        if column.kind == "int":
-            return values.astype("Int64" if column.optional else "int64")
+        if column.kind in _SAFE_DTYPES:
+            # The nullable types refuse what would change in the cast: 1.5, "no", 2 for a bool.
+            safe, plain = _SAFE_DTYPES[column.kind]
+            cast = values.astype(safe)
+            return cast if column.optional else cast.astype(plain)
         return values.astype(_DTYPES[column.kind])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TableError(
             f"Column {column.name!r} of table {table!r} should hold {column.kind} values: {error}."
         ) from error
+
+
+def _lists(values: pd.Series) -> pd.Series:
+    for value in values[values.notna()]:
+        is_list = isinstance(value, list | tuple | np.ndarray)
+        if not is_list or not all(isinstance(item, str) for item in value):
+            raise ValueError(f"{value!r} is not a list of texts")
+    return values.astype("object")

@@ -12,19 +12,24 @@ with ui.page(
     "is assessed here is the retriever. The gap is WME minus AAL, so positive means that questions "
     "in AAL are served worse.",
 ):
-    data, what, depth = st.columns([2, 2, 3])
-    with data:
-        record = ui.pick_dataset("dialect_dataset", signal="dialect")
-    with what:
-        metric = ui.pick(
-            "Metric",
-            "dialect_metric",
-            {"rr": "reciprocal rank", "recall": "recall@k"},
-            help=f"{METRICS['rr'].about}. {METRICS['recall'].about}.",
-        )
-    k = None
-    if metric == "recall":
-        with depth:
-            k = ui.pick_k("dialect_k", METRICS["recall"].ks, default=10)
-    ui.about_dataset(record)
-    ui.results(record, metric=metric, k=k, rule="raw", key="dialect")
+    world = ui.pick("World", "dialect_world", ui.WORLDS)
+    if world == "published":
+        for exhibit in ("table11", "table12"):
+            ui.published(exhibit, key="dialect")
+    else:
+        data, what, depth = st.columns([2, 2, 3])
+        with data:
+            record = ui.pick_dataset("dialect_dataset", signal="dialect")
+        with what:
+            metric = ui.pick(
+                "Metric",
+                "dialect_metric",
+                {"rr": "reciprocal rank", "recall": "recall@k"},
+                help=f"{METRICS['rr'].about}. {METRICS['recall'].about}.",
+            )
+        k = None
+        if metric == "recall":
+            with depth:
+                k = ui.pick_k("dialect_k", METRICS["recall"].ks, default=10)
+        ui.about_dataset(record)
+        ui.results(record, metric=metric, k=k, rule="raw", key="dialect")

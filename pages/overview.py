@@ -10,21 +10,15 @@ with ui.page(
     "A dense retriever reads not only *what* is asked but *how*. This dashboard changes one thing, "
     "the identity a question signals, and measures what every retriever returns for it.",
 ):
+    st.header("What the paper found")
+    lean, dialect = st.columns(2)
+    with lean:
+        ui.published("table07", key="overview")
+    with dialect:
+        ui.published("table11", key="overview")
+    st.header("What this installation measured")
     ui.overview(SIGNALS["lean"], metric="lean", k=10)
     ui.overview(SIGNALS["dialect"], metric="rr", k=None)
     st.subheader("Where to go next")
-    st.page_link(
-        "pages/probe.py",
-        label="Type a question and see two lists",
-        icon=":material/compare_arrows:",
-    )
-    st.page_link(
-        "pages/political_lean.py",
-        label="Political lean, by depth and filter",
-        icon=":material/balance:",
-    )
-    st.page_link(
-        "pages/dialect.py",
-        label="Dialect, by metric and depth",
-        icon=":material/record_voice_over:",
-    )
+    for page, label in ui.NEXT.items():
+        st.page_link(page, label=label)

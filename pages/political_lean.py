@@ -12,12 +12,17 @@ with ui.page(
     "is lean@k of the right wording minus that of the left one, so positive means that results "
     "follow the asker.",
 ):
-    data, depth, which = st.columns([2, 2, 3])
-    with data:
-        record = ui.pick_dataset("lean_dataset", signal="lean")
-    with depth:
-        k = ui.pick_k("lean_k", METRICS["lean"].ks, default=10)
-    with which:
-        rule = ui.pick("Queries", "lean_filter", {name: f.label for name, f in FILTERS.items()})
-    ui.about_dataset(record)
-    ui.results(record, metric="lean", k=k, rule=rule, key="lean")
+    world = ui.pick("World", "lean_world", ui.WORLDS)
+    if world == "published":
+        for exhibit in ("table07", "table08"):
+            ui.published(exhibit, key="lean")
+    else:
+        data, depth, which = st.columns([2, 2, 3])
+        with data:
+            record = ui.pick_dataset("lean_dataset", signal="lean")
+        with depth:
+            k = ui.pick_k("lean_k", METRICS["lean"].ks, default=10)
+        with which:
+            rule = ui.pick("Queries", "lean_filter", {name: f.label for name, f in FILTERS.items()})
+        ui.about_dataset(record)
+        ui.results(record, metric="lean", k=k, rule=rule, key="lean")

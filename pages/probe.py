@@ -10,7 +10,7 @@ with ui.page(
     "Ask the same question in two wordings and see, retriever by retriever, which documents stay, "
     "move, disappear or appear.",
 ):
-    data, who, depth = st.columns([2, 4, 2])
+    data, who, depth = st.columns([2, 3, 3])
     with data:
         record = ui.pick_dataset("probe_dataset")
     with who:
@@ -19,7 +19,7 @@ with ui.page(
         k = ui.pick_k("probe_k", METRICS["lean"].ks, default=10)
     ui.about_dataset(record)
     ui.choose_stored(record)
-    question = ui.type_wordings(record)
+    question = ui.type_wordings(record, ui.choose_flip(record))
     if not question.text_a.strip() and not question.text_b.strip():
         st.info(
             "Type a question in both boxes, or start from a stored one, and press Compare.",

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from biasret import published
 from biasret.reproduction import checks
+from biasret.reproduction.gaps import PUBLISHED_GAPS, PublishedGaps, published_gaps
 from biasret.reproduction.results import ExhibitCheck
 
-__all__ = ["ExhibitCheck", "check"]
+__all__ = ["PUBLISHED_GAPS", "ExhibitCheck", "PublishedGaps", "check", "published_gaps"]
 
 
 def check(folder: Path = published.FOLDER) -> list[ExhibitCheck]:

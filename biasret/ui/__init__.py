@@ -1,5 +1,6 @@
 """What pages are made of; alone in importing streamlit."""
 
+from biasret.ui.flips import choose_flip
 from biasret.ui.pages import (
     about_dataset,
     markdown_safe,
@@ -12,12 +13,26 @@ from biasret.ui.pages import (
     save,
     show,
 )
+from biasret.ui.paper import published
 from biasret.ui.probe import choose_stored, show_comparisons, show_one, type_wordings
 from biasret.ui.reads import counts, datasets, gaps, levels, store
 from biasret.ui.results import overview, results
 
+#: Where the overview leads, and what one finds there.
+NEXT = {
+    "pages/probe.py": "Type a question and see two lists",
+    "pages/political_lean.py": "Political lean, by depth and filter",
+    "pages/dialect.py": "Dialect, by metric and depth",
+}
+
+#: Measured and published numbers are never shown as one.
+WORLDS = {"measured": "measured here", "published": "published by the paper"}
+
 __all__ = [
+    "NEXT",
+    "WORLDS",
     "about_dataset",
+    "choose_flip",
     "choose_stored",
     "counts",
     "datasets",
@@ -30,6 +45,7 @@ __all__ = [
     "pick_dataset",
     "pick_k",
     "pick_retrievers",
+    "published",
     "remember_link",
     "results",
     "save",

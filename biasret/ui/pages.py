@@ -16,7 +16,7 @@ import streamlit as st
 from biasret import exports, markup, sentences
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError, StoreError
-from biasret.retrievers import RETRIEVERS
+from biasret.retrievers import names as retriever_names
 from biasret.ui import reads
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "pick_dataset",
     "pick_k",
     "pick_retrievers",
+    "plot",
     "remember_link",
     "save",
     "show",
@@ -142,7 +143,7 @@ def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = N
 def pick_retrievers(key: str, dataset: str) -> list[str]:
     """Choose among the retrievers whose results of a dataset are stored."""
     stored = reads.store().retrievers(dataset)
-    names = [name for name in RETRIEVERS if name in stored]
+    names = [name for name in retriever_names() if name in stored]
     if not names:
         st.info(
             "No retriever has been run on this dataset yet. Run `python -m biasret build`.",
@@ -170,7 +171,7 @@ def about_dataset(record: DatasetRecord) -> None:
         markdown_safe(
             f"Measured here on {record.label} ({kind}): {n['documents']:,} documents, "
             f"{n['queries']:,} queries in {n['cells']:,} cells and {n['clusters']:,} clusters. "
-            f"{record.about}."
+            f"{record.about.rstrip(chr(46))}."
         )
     )
 
@@ -194,6 +195,14 @@ def show(
         What is shown; stands above the numbers in the file.
     """
     st.markdown(f"**{markdown_safe(sentence)}**")
+    plot(figure, key=f"chart-{name}", alt=alt)
+    with st.expander("Numbers behind the chart"):
+        st.dataframe(table, hide_index=True, placeholder="—", key=f"table-{name}", alt=alt)
+        save(table, name=name, about=about)
+
+
+def plot(figure: go.Figure, *, key: str, alt: str) -> None:
+    """A chart in the ink of the page's theme."""
     # The page's theme greys axis text below what is easy to read. Until the browser has told
     # which theme it uses, a middle grey reads on both.
     ink = {"light": "#2b3036", "dark": "#d5d9de"}.get(st.context.theme.type or "", "#7a8087")
@@ -201,10 +210,7 @@ def show(
     figure.update_xaxes(tickfont={"color": ink, "size": 13}, title={"font": {"color": ink}})
     figure.update_yaxes(tickfont={"color": ink, "size": 14}, title={"font": {"color": ink}})
     figure.update_annotations(font={"color": ink, "size": 13})
-    st.plotly_chart(figure, key=f"chart-{name}", alt=alt, config={"displaylogo": False})
-    with st.expander("Numbers behind the chart"):
-        st.dataframe(table, hide_index=True, placeholder="—", key=f"table-{name}", alt=alt)
-        save(table, name=name, about=about)
+    st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False})
 
 
 def save(table: pd.DataFrame, *, name: str, about: Mapping[str, str]) -> None:

@@ -9,11 +9,13 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from biasret import markup, probe, sentences
+from biasret import charts, markup, probe, runs, sentences
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError
+from biasret.flip import FLIPS
 from biasret.ui import reads
-from biasret.ui.pages import markdown_safe, save
+from biasret.ui.flips import Switch, show_flip
+from biasret.ui.pages import markdown_safe, plot, save
 
 __all__ = ["MAX_TEXT", "Question", "choose_stored", "show_comparisons", "show_one", "type_wordings"]
 
@@ -23,7 +25,7 @@ MAX_TEXT = 10_000
 #: Stored pairs offered at a time: long option lists freeze a page.
 MAX_OFFERED = 50
 
-TEXT_A, TEXT_B, CELL = "probe_a", "probe_b", "probe_cell"
+TEXT_A, TEXT_B = "probe_a", "probe_b"
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,20 @@ def _fill(dataset: str, cell_id: str, first: str | None, second: str | None) -> 
     texts = cell["text"].tolist()
     st.session_state[TEXT_A] = by_group.get(first, texts[0])
     st.session_state[TEXT_B] = by_group.get(second, "")
-    st.session_state[CELL] = cell_id
 
 
-def type_wordings(record: DatasetRecord) -> Question:
+def _write_b(switch: Switch) -> None:
+    text = st.session_state.get(TEXT_A) or ""
+    try:
+        made = switch.write(text)
+    except BiasretError as error:
+        st.session_state["_flip_failed"] = str(error)
+        return
+    st.session_state[TEXT_B] = made.target
+    st.session_state["_flipped"] = True
+
+
+def type_wordings(record: DatasetRecord, switch: Switch) -> Question:
     """Two boxes for two wordings; nothing runs before the button is pressed."""
     private = st.toggle(
         "Leave my text out of the link",
@@ -98,7 +110,18 @@ def type_wordings(record: DatasetRecord) -> Question:
                 bind=bind,
                 placeholder="The same question in another wording",
             )
-        st.form_submit_button("Compare", type="primary", icon=":material/compare_arrows:")
+        with st.container(horizontal=True):
+            st.form_submit_button("Compare", type="primary", icon=":material/compare_arrows:")
+            st.form_submit_button(
+                f"Flip A into B ({FLIPS[switch.to].label})",
+                icon=":material/swap_horiz:",
+                on_click=_write_b,
+                args=(switch,),
+            )
+    failed = st.session_state.pop("_flip_failed", None)
+    if failed:
+        st.warning(markdown_safe(failed), icon=":material/edit:")
+    show_flip(switch, text_a or "", text_b or "")
     return _question(record, text_a or "", text_b or "")
 
 
@@ -113,19 +136,24 @@ def _sides(record: DatasetRecord) -> tuple[str, str]:
 
 def _question(record: DatasetRecord, text_a: str, text_b: str) -> Question:
     """Source documents and gold of a stored question whose wordings were not changed."""
-    cell_id = st.session_state.get(CELL)
-    if cell_id is None:
-        found = reads.store().find_text(record.name, text_a) if text_a.strip() else None
-        cell_id = found
+    cell_id = reads.store().find_text(record.name, text_a) if text_a.strip() else None
     if cell_id is None:
         return Question(text_a, text_b)
     cell = reads.store().cell(record.name, cell_id)
     stored = set(cell["text"])
     if text_a not in stored or (text_b and text_b not in stored):
         return Question(text_a, text_b)
-    exclude = {doc for ids in cell["source_doc_ids"] if isinstance(ids, Sequence) for doc in ids}
+    exclude = {doc_id for ids in runs.excluded(cell) for doc_id in ids}
     gold = reads.store().gold(record.name, cell["query_id"].tolist())["doc_id"].tolist()
     return Question(text_a, text_b, tuple(sorted(exclude)), tuple(sorted(set(gold))))
+
+
+def _masked(question: Question) -> None:
+    if question.exclude:
+        st.caption(
+            "This is a stored question: its source article is left out of every list, as it is "
+            "in the measured results."
+        )
 
 
 def show_one(record: DatasetRecord, question: Question, names: Sequence[str], *, k: int) -> None:
@@ -135,6 +163,7 @@ def show_one(record: DatasetRecord, question: Question, names: Sequence[str], *,
         "question. The lists for wording A are shown.",
         icon=":material/edit:",
     )
+    _masked(question)
     for name in names:
         st.subheader(sentences.retriever_label(name))
         try:
@@ -155,6 +184,7 @@ def show_comparisons(
             "Both wordings are the same text, so every retriever returns the same list twice.",
             icon=":material/equal:",
         )
+    _masked(question)
     summary = st.container()
     rows = []
     for name in names:
@@ -167,6 +197,7 @@ def show_comparisons(
             continue
         rows.append(_summary(found))
         _sides_of(found, record, question)
+        _typical(found, record)
     if rows:
         with summary:
             table = pd.DataFrame(rows)
@@ -248,6 +279,35 @@ def _sides_of(found: probe.Comparison, record: DatasetRecord, question: Question
         with column:
             _notes(side, name)
             _list(side, found, record, question, name, moved=name == "B")
+
+
+def _typical(found: probe.Comparison, record: DatasetRecord) -> None:
+    """Whether the change is typical among the stored pairs of this retriever."""
+    if found.overlap is None or record.minuend is None or record.subtrahend is None:
+        return
+    groups = {"minuend": record.minuend, "subtrahend": record.subtrahend}
+    with st.expander("Is this change typical?", icon=":material/query_stats:"):
+        shown = []
+        if found.lean_difference is not None:
+            stored = reads.differences(record.name, found.retriever, found.k, **groups)
+            name = f"lean@{found.k}, B minus A"
+            shown.append((name, found.lean_difference, stored, 0.0))
+        stored = reads.overlaps(record.name, found.retriever, found.k, **groups)
+        shown.append((f"overlap@{found.k}", found.overlap, stored, 1.0))
+        for name, value, stored, rest in shown:
+            placed = probe.typicality(name, value, stored, rest=rest)
+            sentence = sentences.typical(placed)
+            st.markdown(markdown_safe(sentence))
+            if placed is not None:
+                plot(
+                    charts.strip(placed.stored, placed.value, title=name),
+                    key=f"strip-{found.retriever}-{name}",
+                    alt=sentence,
+                )
+        st.caption(
+            f"Stored pairs: {record.minuend} against {record.subtrahend} wordings of "
+            f"{markdown_safe(record.label)}."
+        )
 
 
 def _notes(side: probe.Side, name: str) -> None:

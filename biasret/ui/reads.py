@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -17,16 +18,18 @@ from biasret import probe
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError
 from biasret.precomputed import Folder
-from biasret.retrievers import RETRIEVERS, Retriever
+from biasret.retrievers import Retriever, names, record_for
 from biasret.retrievers.dense import Dense
 from biasret.store import DATABASE, Store, make_database
 
 __all__ = [
     "counts",
     "datasets",
+    "differences",
     "documents",
     "gaps",
     "levels",
+    "overlaps",
     "ready_retriever",
     "store",
 ]
@@ -113,9 +116,40 @@ def _counts(path: str, inode: int, modified: int, dataset: str) -> dict[str, int
     return _open(path, inode, modified).counts(dataset)
 
 
+def differences(
+    dataset: str, retriever: str, k: int, *, minuend: str, subtrahend: str
+) -> np.ndarray:
+    """Differences in lean@k of every stored pair, minuend minus subtrahend."""
+    return _pairs(*_identity(), "lean", dataset, retriever, k, minuend, subtrahend)
+
+
+def overlaps(dataset: str, retriever: str, k: int, *, minuend: str, subtrahend: str) -> np.ndarray:
+    """overlap@k of every stored pair."""
+    return _pairs(*_identity(), "overlap", dataset, retriever, k, minuend, subtrahend)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _pairs(
+    path: str,
+    inode: int,
+    modified: int,
+    what: str,
+    dataset: str,
+    retriever: str,
+    k: int,
+    minuend: str,
+    subtrahend: str,
+) -> np.ndarray:
+    opened = _open(path, inode, modified)
+    groups = {"minuend": minuend, "subtrahend": subtrahend}
+    if what == "lean":
+        return opened.differences(dataset, retriever, metric="lean", k=k, **groups)
+    return opened.overlaps(dataset, retriever, k=k, **groups)
+
+
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Rows in the catalogue's order of retrievers; unknown ones last."""
-    place = {name: i for i, name in enumerate(RETRIEVERS)}
+    place = {name: i for i, name in enumerate(names())}
     key = table["retriever"].map(lambda name: place.get(name, len(place)))
     return table.assign(_key=key).sort_values("_key", kind="stable", ignore_index=True)[
         table.columns.tolist()
@@ -150,7 +184,7 @@ def _attempt(
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _loaded(path: str, inode: int, modified: int, name: str, dataset: str) -> Retriever:
     opened = _open(path, inode, modified)
-    record = RETRIEVERS[name]
+    record = record_for(name, models=opened.path.parent / "models")
     vectors = None if record.is_lexical else opened.vectors(dataset, name, "document")
     documents = opened.documents(dataset)[["doc_id", "text"]]
     retriever = probe.ready(name, documents, vectors=vectors, models=opened.path.parent / "models")

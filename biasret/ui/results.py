@@ -19,7 +19,13 @@ def results(record: DatasetRecord, *, metric: str, k: int | None, rule: str, key
     if record.minuend is None:
         _ungrouped(record, metric=metric, k=k, rule=rule, key=key)
         return
-    rows = reads.gaps(record.name, metric=metric, filter=rule)
+    rows = reads.gaps(
+        record.name,
+        metric=metric,
+        filter=rule,
+        minuend=record.minuend,
+        subtrahend=record.subtrahend,
+    )
     at_k = rows[rows["k"].isna()] if k is None else rows[rows["k"] == k]
     at_k = at_k.reset_index(drop=True)
     if at_k.empty:
@@ -109,13 +115,19 @@ def _about(record: DatasetRecord, rows: pd.DataFrame, *, metric: str, rule: str)
 def overview(signal: Signal, *, metric: str, k: int | None) -> None:
     """The first chart of a signal: its first dataset, its headline metric."""
     known = reads.datasets(signal.name)
-    st.header(signal.label)
+    st.subheader(signal.label)
     if not known:
         st.info("The store holds no dataset for this signal yet.", icon=":material/database:")
         return
     record = next(iter(known.values()))
     about_dataset(record)
-    rows = reads.gaps(record.name, metric=metric, filter="raw")
+    rows = reads.gaps(
+        record.name,
+        metric=metric,
+        filter="raw",
+        minuend=record.minuend,
+        subtrahend=record.subtrahend,
+    )
     rows = rows[rows["k"].isna()] if k is None else rows[rows["k"] == k]
     if rows.empty:
         st.info("No gap has been measured here yet.", icon=":material/hourglass_empty:")

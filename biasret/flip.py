@@ -1,0 +1,230 @@
+"""One question, flipped: the same content with another identity signalled.
+
+Brings both engines into one form, so that page, command line and export show a flip
+without asking which engine made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from biasret.catalogue import Catalogue
+from biasret.errors import InputError
+
+__all__ = ["FLIPS", "Flip", "FlipTo", "Mark", "flip"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One changed span: code-point offsets in source and target, end exclusive, and why."""
+
+    start: int
+    end: int
+    target_start: int
+    target_end: int
+    original: str
+    replacement: str
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A text and its counterpart.
+
+    Attributes
+    ----------
+    to
+        A key of `FLIPS`.
+    marks
+        By place in the target; applying them to `source` gives `target`.
+    label
+        What the counterpart is, for screens: always says that it is generated.
+    notices
+        What the reader should know: what was not changed and why.
+    engine
+        Which rules wrote it.
+    """
+
+    source: str
+    target: str
+    to: str
+    marks: tuple[Mark, ...]
+    label: str
+    notices: tuple[str, ...]
+    engine: str
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the counterpart differs from the text."""
+        return self.source != self.target
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {**asdict(self), "is_changed": self.is_changed}
+
+
+@dataclass(frozen=True)
+class FlipTo:
+    """One direction of a flip.
+
+    Attributes
+    ----------
+    name
+        What the counterpart signals: ``AAL``, ``WME``, ``left``, ``neutral``, ``right``.
+    signal
+        ``dialect`` or ``framing``.
+    """
+
+    name: str
+    signal: str
+    label: str
+    about: str
+    write: Callable[..., Flip]
+
+
+def flip(text: str, *, to: str, **settings: Any) -> Flip:
+    """The counterpart of a text.
+
+    Parameters
+    ----------
+    text
+        Any string; blank text is refused.
+    to
+        A key of `FLIPS`.
+    settings
+        Of the engine: `density`, `seed`, `profile` for dialect; `mode`, `intensity`, `seed`
+        for framing.
+
+    Raises
+    ------
+    InputError
+        The text is blank or a setting is out of range.
+    """
+    record = FLIPS[to]
+    if not text.strip():
+        raise InputError("The text is empty; type a question to flip.")
+    return record.write(text, **settings)
+
+
+def _aal(text: str, *, density: float = 0.4, seed: int = 0, profile: str = "grammar+ing") -> Flip:
+    from biasret.signals import dialect
+
+    made = dialect.to_aal(text, density=density, seed=seed, profile=profile)
+    notices = list(_strings(made.config.get("notices")))
+    if not made.is_changed:
+        reasons = list(dict.fromkeys(one.reason for one in made.skipped))[:3]
+        notices.append(
+            "No AAL feature of the chosen set fits this text"
+            + (f" ({'; '.join(reasons)})." if reasons else ".")
+        )
+    return Flip(
+        source=made.source,
+        target=made.target,
+        to="AAL",
+        marks=_dialect_marks(made.edits),
+        label="Synthetic: rule-based AAL features, not a speaker's words",
+        notices=tuple(notices),
+        engine=f"dialect {made.engine_version}",
+    )
+
+
+def _wme(text: str, *, confidence: float = 0.7) -> Flip:
+    from biasret.signals import dialect
+
+    made = dialect.to_wme(text, confidence=confidence)
+    notices = list(_strings(made.config.get("notices")))
+    if not made.is_changed:
+        notices.append("No AAL feature was recognised in this text.")
+    return Flip(
+        source=made.source,
+        target=made.target,
+        to="WME",
+        marks=_dialect_marks(made.edits),
+        label="Generated: translated to WME by rule",
+        notices=tuple(notices),
+        engine=f"dialect {made.engine_version}",
+    )
+
+
+def _dialect_marks(edits: Any) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(
+            e.start,
+            e.end,
+            e.target_start,
+            e.target_end,
+            e.original,
+            e.replacement,
+            e.feature,
+            e.why,
+        )
+        for e in edits
+    )
+
+
+def _framed(stance: str) -> Callable[..., Flip]:
+    def write(text: str, *, mode: str = "lexical", intensity: int = 1, seed: int = 0) -> Flip:
+        from biasret.signals import framing
+
+        triple = framing.variants(text, mode=mode, intensity=intensity, seed=seed)
+        made = triple.variant(stance)
+        notices = [*triple.notices, *(f"{skip.text}: {skip.why}" for skip in triple.skips[:3])]
+        if made.text == text and not triple.is_changed:
+            notices.append(
+                "No word of this text has a left and a right wording in the lexicon; "
+                "the modes tail and framed add one."
+            )
+        return _framing_flip(text, made.text, made.edits, stance, tuple(notices), triple.engine)
+
+    return write
+
+
+def _neutral(text: str, *, mode: str = "lexical", intensity: int = 1, seed: int = 0) -> Flip:
+    from biasret.signals import framing
+
+    if mode != "lexical":
+        return _framed("neutral")(text, mode=mode, intensity=intensity, seed=seed)
+    made = framing.neutralise(text)
+    notices = made.notices
+    if made.text == text:
+        notices = (*notices, "No leaning words of the lexicon were found in this text.")
+    return _framing_flip(text, made.text, made.edits, "neutral", notices, framing.ENGINE)
+
+
+def _framing_flip(
+    source: str, target: str, edits: Any, stance: str, notices: tuple[str, ...], engine: str
+) -> Flip:
+    marks = tuple(
+        Mark(
+            e.start,
+            e.end,
+            e.target_start,
+            e.target_end,
+            e.original,
+            e.replacement,
+            e.term or e.kind,
+            e.why,
+        )
+        for e in edits
+    )
+    label = f"Generated: {stance} wording by rule, not a person's words"
+    return Flip(source, target, stance, marks, label, notices, engine)
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+FLIPS: Catalogue[FlipTo] = Catalogue(
+    "flip",
+    [
+        FlipTo("AAL", "dialect", "WME to AAL", "lays features of AAL over the text", _aal),
+        FlipTo("WME", "dialect", "AAL to WME", "translates AAL features into WME", _wme),
+        FlipTo("left", "framing", "left wording", "as a left-leaning asker", _framed("left")),
+        FlipTo("neutral", "framing", "neutral wording", "the most descriptive wording", _neutral),
+        FlipTo("right", "framing", "right wording", "as a right-leaning asker", _framed("right")),
+    ],
+)
