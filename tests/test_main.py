@@ -116,13 +116,13 @@ def test_stars_stand_for_the_corrected_p():
         "n_pairs": 9,
         "note": None,
     }
-    line = cli.gap_line(row)
+    line = cli.numbers.gap_line(row)
     assert "p 0.02 (Wilcoxon; 0.12 after Holm)" in line
     assert "*" not in line
-    assert "0.03* after Holm" in cli.gap_line({**row, "p_holm": 0.03})
+    assert "0.03* after Holm" in cli.numbers.gap_line({**row, "p_holm": 0.03})
     missing = {**row, "estimate": None, "note": "no pairs"}
-    assert cli.gap_line(missing).endswith("no estimate: no pairs")
-    bare = cli.gap_line({**row, "ci_low": None, "p_value": None})
+    assert cli.numbers.gap_line(missing).endswith("no estimate: no pairs")
+    bare = cli.numbers.gap_line({**row, "ci_low": None, "p_value": None})
     assert "no interval" in bare
     assert "no p (Wilcoxon)" in bare
 
@@ -309,7 +309,7 @@ def test_interrupting_is_one_line(run, monkeypatch):
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_gaps", interrupted)
+    monkeypatch.setattr(cli.numbers, "gaps", interrupted)
     code, out, err = run("gaps")
     assert (code, out) == (1, "")
     assert "what was finished is kept" in one_line(err)

@@ -1,0 +1,187 @@
+"""Commands that make what the pages show."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from biasret import __version__
+from biasret.commands.shared import emit, progress_bar, say
+from biasret.errors import InputError
+
+__all__ = ["bring_in", "build", "derive"]
+
+
+def build(arguments: argparse.Namespace) -> int:
+    """``build``: everything that is missing or out of date."""
+    from biasret.build import build_dataset, read_dataset, save_dataset
+    from biasret.datasets import SHIPPED
+    from biasret.errors import UnknownName
+    from biasret.precomputed import Folder
+    from biasret.retrievers import built_by_default, record_for
+    from biasret.store import make_database
+
+    folder = Folder()
+    models = folder.path / "models"
+    retrievers = arguments.retriever or built_by_default()
+    for name in retrievers:
+        record_for(name, models=models)
+    done = []
+    with folder.lock():
+        known = list(dict.fromkeys([*SHIPPED, *folder.datasets()]))
+        for name in arguments.dataset or known:
+            if name not in known:
+                raise UnknownName("dataset", name, known)
+            if name in SHIPPED:
+                dataset = SHIPPED[name].load()
+                save_dataset(folder, dataset, inputs={"shipped": __version__})
+            else:
+                dataset = read_dataset(folder, name)
+            changed = build_dataset(
+                folder, dataset, retrievers, force=arguments.force, progress=progress_bar
+            )
+            done.append({"dataset": name, "retrievers": retrievers, "changed": changed})
+            say(arguments, f"{name}: {'built' if changed else 'up to date'}")
+        folder.write_manifest(command="python -m biasret build")
+        path = make_database(folder)
+    emit(arguments, {"built": done, "store": str(path)}, f"store: {path}")
+    return 0
+
+
+def bring_in(arguments: argparse.Namespace) -> int:
+    """``import``: a dataset from files."""
+    from biasret.build import save_dataset
+    from biasret.datasets import SHIPPED, articles
+    from biasret.precomputed import SHIPPED_PREFIX, Folder
+    from biasret.store import make_database
+
+    name = arguments.name
+    if name in SHIPPED or name.startswith(SHIPPED_PREFIX):
+        raise InputError(
+            f"Names that begin with {SHIPPED_PREFIX!r} belong to the shipped datasets; "
+            f"found {name!r}. Choose another name."
+        )
+    folder = Folder()
+    if name in folder.datasets() and not arguments.replace:
+        raise InputError(f"A dataset {name!r} is already there; add --replace to replace it.")
+    loaded = articles.load(
+        arguments.path,
+        name=name,
+        mapping=arguments.mapping,
+        columns=arguments.column,
+        folder=arguments.folder,
+        signal=arguments.signal,
+        encoding=arguments.encoding,
+    )
+    dataset = loaded.dataset
+    given = [_vectors(item, dataset.documents["text"].tolist()) for item in arguments.vectors]
+    with folder.lock():
+        for record, vectors in given:
+            _keep_vectors(folder, record, vectors)
+        # Results of the texts that were here before must not be shown for these.
+        folder.remove(name)
+        save_dataset(folder, dataset, inputs={"path": arguments.path.name})
+        folder.write_manifest(command="python -m biasret import")
+        make_database(folder)
+    counts = {
+        "documents": len(dataset.documents),
+        "queries": len(dataset.queries),
+        "qrels": len(dataset.qrels),
+    }
+    for note in loaded.notes:
+        say(arguments, f"note: {note}")
+    for reason, n in loaded.left_out.items():
+        say(arguments, f"left out: {n:,} {reason}")
+    shown = ", ".join(f"{n:,} {what}" for what, n in counts.items())
+    emit(
+        arguments,
+        {"dataset": name, **counts, "notes": loaded.notes, "left_out": loaded.left_out},
+        f"{name}: {shown}. Next: python -m biasret build --dataset {name!r}",
+    )
+    return 0
+
+
+def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
+    import numpy as np
+
+    from biasret.precomputed import text_sha256
+    from biasret.retrievers import load, record_for
+    from biasret.retrievers.dense import Dense
+
+    name, separator, file = item.partition("=")
+    if not separator:
+        raise InputError(f"--vectors takes RETRIEVER=FILE.npy; found {item!r}.")
+    record = record_for(name)
+    if record.is_lexical:
+        raise InputError(f"{record.label} uses no vectors; leave out --vectors {item}.")
+    try:
+        matrix = np.load(file, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"The vectors {file} cannot be read ({error}).") from error
+    if matrix.shape != (len(texts), record.dimension):
+        raise InputError(
+            f"{file} has shape {matrix.shape}; {record.label} of these documents needs "
+            f"({len(texts)}, {record.dimension})."
+        )
+    matrix = matrix.astype(np.float32)
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{file} holds numbers that are not finite.")
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    retriever = load(name)
+    assert isinstance(retriever, Dense)
+    prefix = retriever.document_prefix()
+    keys = [text_sha256(prefix + text) for text in texts]
+    return record, dict(zip(keys, matrix, strict=True))
+
+
+def _keep_vectors(folder: Any, record: Any, vectors: dict[str, Any]) -> None:
+    from biasret.retrievers.cache import DiskCache
+
+    DiskCache(folder.path / "vectors", record).put(vectors)
+
+
+def derive(arguments: argparse.Namespace) -> int:
+    """``derive``: a dataset of generated wordings over the documents of another."""
+    from biasret.build import read_dataset, save_dataset
+    from biasret.derive import derive_dialect, derive_framing
+    from biasret.errors import UnknownName
+    from biasret.precomputed import SHIPPED_PREFIX, Folder
+    from biasret.store import make_database
+
+    folder = Folder()
+    known = folder.datasets()
+    if arguments.dataset not in known:
+        raise UnknownName("dataset", arguments.dataset, known)
+    if arguments.name in known or arguments.name.startswith(SHIPPED_PREFIX):
+        raise InputError(
+            f"A dataset {arguments.name!r} is already there or its name is kept for a shipped "
+            "one; choose another name."
+        )
+    with folder.lock():
+        dataset = read_dataset(folder, arguments.dataset)
+        if arguments.signal == "framing":
+            made = derive_framing(
+                dataset,
+                name=arguments.name,
+                texts=arguments.texts,
+                mode=arguments.mode or "lexical",
+                intensity=arguments.intensity or 1,
+                seed=arguments.seed or 0,
+                is_one_sided_kept=not arguments.strict,
+                is_neutralised=arguments.neutralised,
+            )
+        else:
+            first = arguments.seed or 0
+            made = derive_dialect(
+                dataset,
+                name=arguments.name,
+                densities=(arguments.density or 0.4,),
+                seeds=(first, first + 1, first + 2),
+            )
+        save_dataset(folder, made, inputs={"derived from": arguments.dataset})
+        folder.write_manifest(command="python -m biasret derive")
+        make_database(folder)
+    n = {"queries": len(made.queries), "cells": int(made.queries["cell_id"].nunique())}
+    line = f"{arguments.name}: {n['queries']:,} queries in {n['cells']:,} cells"
+    emit(arguments, {"dataset": arguments.name, **n}, line)
+    return 0

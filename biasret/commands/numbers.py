@@ -1,0 +1,172 @@
+"""Commands that print numbers and check them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from importlib import metadata
+from typing import Any
+
+from biasret import __version__
+from biasret.commands.shared import emit, known_dataset, open_store, records_of
+from biasret.errors import BiasretError
+
+__all__ = ["BENCHES", "bench", "doctor", "gap_line", "gaps", "published"]
+
+#: What can be measured, and the module that does it.
+BENCHES = {
+    "statistics": "biasret.bench_statistics",
+    "embed": "biasret.bench_embed",
+    "store": "biasret.bench_store",
+    "probe": "biasret.bench_probe",
+}
+
+
+def gaps(arguments: argparse.Namespace) -> int:
+    """``gaps``: stored gaps as lines or JSON."""
+    from biasret.metrics import FILTERS, METRICS
+
+    if arguments.metric is not None:
+        METRICS[arguments.metric]
+    if arguments.filter is not None:
+        FILTERS[arguments.filter]
+    store = open_store()
+    dataset = None if arguments.dataset is None else known_dataset(store, arguments.dataset)
+    found = store.gaps(dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter)
+    if arguments.json:
+        emit(arguments, _records(found), "")
+        return 1 if found.empty else 0
+    if found.empty:
+        print("No gaps are stored for this choice; run `python -m biasret build`.")
+        return 1
+    for row in found.itertuples(index=False):
+        print(gap_line(row._asdict()))
+    return 0
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    """Rows with every digit that is stored; missing values are None, whole numbers ints."""
+    from biasret.tables import check
+
+    return records_of(check(frame, "gaps"))
+
+
+def gap_line(row: dict[str, Any]) -> str:
+    """One gap as a line of text."""
+    import pandas as pd
+
+    from biasret.metrics import METRICS
+    from biasret.statistics import stars
+
+    k = None if pd.isna(row["k"]) else int(row["k"])
+    name = METRICS[row["metric"]].title(k)
+    head = f"{row['dataset']}  {row['retriever']:<14} {name:<10} {row['filter']:<11}"
+    if pd.isna(row["estimate"]):
+        return f"{head} no estimate: {row['note']}"
+    interval = (
+        "no interval"
+        if pd.isna(row["ci_low"])
+        else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
+    )
+    p = f"no p ({row['test']})"
+    if not pd.isna(row["p_value"]):
+        # Stars stand for the corrected p, here as on the pages.
+        corrected = f"{row['p_holm']:.2g}{stars(row['p_holm'])}"
+        p = f"p {row['p_value']:.2g} ({row['test']}; {corrected} after Holm)"
+    n = row["n_pairs"] or f"{row['n_minuend']}/{row['n_subtrahend']}"
+    return (
+        f"{head} {row['minuend']} minus {row['subtrahend']} {row['estimate']:+.4f} {interval}"
+        f"  n {n}  {p}"
+    )
+
+
+def published(arguments: argparse.Namespace) -> int:
+    """``published``: the paper's own numbers, checked."""
+    from dataclasses import asdict
+
+    from biasret import reproduction
+
+    made = reproduction.check()
+    failed = [one for one in made if not one.passed]
+    if arguments.json:
+        emit(arguments, {"checks": [asdict(one) for one in made], "failed": len(failed)}, "")
+        return 1 if failed else 0
+    for one in made:
+        worst = "" if one.worst is None else f", worst deviation {one.worst:.2g}"
+        note = f" ({one.note})" if one.note else ""
+        state = "ok  " if one.passed else "FAIL"
+        print(f"{state}  {one.exhibit:<10} {one.what}: {one.n_cells:,} cells{worst}{note}")
+    print(f"{len(made)} checks, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """``bench``: speed as ratios within one run."""
+    from importlib import import_module
+
+    report = import_module(BENCHES[arguments.what]).run()
+    if arguments.json:
+        emit(arguments, report, "")
+    else:
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+    return 0
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """``doctor``: what is installed, stored and missing."""
+    from biasret.precomputed import Folder
+    from biasret.retrievers import RETRIEVERS, available
+    from biasret.runtime import cpu_count
+    from biasret.store import Store, make_database
+
+    folder = Folder()
+    packages = {}
+    for package in ("duckdb", "faiss-cpu", "numpy", "pandas", "plotly", "streamlit", "torch"):
+        try:
+            packages[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            packages[package] = "missing"
+    retrievers = {
+        name: (state.reason or "ready")
+        for name, record in RETRIEVERS.items()
+        for state in [available(record)]
+    }
+    problems = [f"{name} is missing" for name, found in packages.items() if found == "missing"]
+    datasets: dict[str, Any] = {}
+    try:
+        store = Store(make_database(folder))
+        for name in store.datasets()["dataset"]:
+            datasets[name] = {**store.counts(name), "retrievers": store.retrievers(name)}
+        store.close()
+    except BiasretError as error:
+        problems.append(str(error))
+    if not datasets:
+        problems.append("The store holds no dataset; run `python -m biasret build`.")
+    report = {
+        "biasret": __version__,
+        "python": platform.python_version(),
+        "processors": cpu_count(),
+        "packages": packages,
+        "retrievers": retrievers,
+        "store": str(folder.path),
+        "datasets": datasets,
+        "problems": problems,
+    }
+    if arguments.json:
+        emit(arguments, report, "")
+    else:
+        print(f"biasret {__version__}, Python {report['python']}, {cpu_count()} processors")
+        print(f"store    {folder.path}")
+        for name, found in packages.items():
+            print(f"package  {name} {found}")
+        for name, state in retrievers.items():
+            print(f"ranks    {name}: {state}")
+        for name, held in datasets.items():
+            print(
+                f"data     {name}: {held['documents']:,} documents, {held['queries']:,} queries; "
+                f"results of {', '.join(held['retrievers']) or 'no retriever yet'}"
+            )
+        for problem in problems:
+            print(f"problem  {problem}")
+    return 1 if problems else 0

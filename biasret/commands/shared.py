@@ -1,0 +1,62 @@
+"""What commands share: opening the store, printing, progress."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["emit", "known_dataset", "open_store", "progress_bar", "records_of", "say"]
+
+
+def open_store() -> Any:
+    """The store, made first where files have changed."""
+    from biasret.precomputed import Folder
+    from biasret.store import Store, make_database
+
+    return Store(make_database(Folder()))
+
+
+def known_dataset(store: Any, name: str) -> str:
+    """The name itself, or an error that lists the datasets there are."""
+    from biasret.errors import UnknownName
+
+    known = store.datasets()["dataset"].tolist()
+    if name not in known:
+        raise UnknownName("dataset", name, known)
+    return name
+
+
+def say(arguments: argparse.Namespace, line: str) -> None:
+    """A line for people; nothing where JSON was asked for."""
+    if not arguments.json:
+        print(line, flush=True)
+
+
+def emit(arguments: argparse.Namespace, document: Any, line: str) -> None:
+    """One JSON document where that was asked for, else the line."""
+    if arguments.json:
+        # Escaped, so that it is the same document whatever the encoding of the output.
+        print(json.dumps(document, allow_nan=False))
+    else:
+        print(line, flush=True)
+
+
+def records_of(frame: Any) -> list[dict[str, Any]]:
+    """Rows as plain values with every digit; missing ones are None."""
+    rows = frame.astype("object")
+    records: list[dict[str, Any]] = rows.where(rows.notna(), None).to_dict(orient="records")
+    return records
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on standard error, with rate and time left."""
+    from tqdm import tqdm
+
+    # Short steps show nothing: a bar that flashes by tells nobody anything.
+    with tqdm(total=total, desc=title, unit="", file=sys.stderr, delay=1.0, leave=True) as bar:
+        yield lambda n: bar.update(n) and None
