@@ -9,8 +9,9 @@
     │   └── FileError                    a file that cannot be read as what it should be
     ├── StoreError (RuntimeError)        the store is missing, busy or damaged
     │   └── NothingStored (LookupError)  the store works but holds no such rows
-    └── RetrieverError (RuntimeError)    a retriever failed while indexing or searching
-        └── NotInstalled (ImportError)   a package or weights file is missing
+    ├── RetrieverError (RuntimeError)    a retriever failed while indexing or searching
+    │   └── NotInstalled (ImportError)   a package or weights file is missing
+    └── llm.EndpointError (RuntimeError) a chat endpoint gave no usable answer
 
 Each message is one sentence or two: what was wrong, what was found, what to do.
 `InputError` ends a command with exit code 2; the others with exit code 1.

@@ -27,5 +27,10 @@ class Shipped:
 
 SHIPPED: Catalogue[Shipped] = Catalogue(
     "shipped dataset",
-    [Shipped(demo.NEWS, demo.load_news), Shipped(demo.HEALTH, demo.load_health)],
+    [
+        Shipped(demo.NEWS, demo.load_news),
+        Shipped(demo.HEALTH, demo.load_health),
+        Shipped(demo.WRITTEN, demo.load_written),
+        Shipped(demo.PAIRS, demo.load_pairs),
+    ],
 )
