@@ -344,3 +344,10 @@ def test_the_project_speaks_of_people_with_respect():
         for rule in (NEVER, NOBODY):
             found += [(str(path.relative_to(PROJECT)), m.group()) for m in rule.finditer(text)]
     assert found == []
+
+
+def test_the_shipped_rewrites_are_what_the_engine_writes(monkeypatch, tmp_path):
+    shipped = demo._REWRITES.read_text(encoding="utf-8")
+    monkeypatch.setattr(demo, "_REWRITES", tmp_path / "rewrites.json")
+    demo.write_rewrites()
+    assert (tmp_path / "rewrites.json").read_text(encoding="utf-8") == shipped

@@ -245,9 +245,7 @@ def load_pairs() -> Dataset:
     )
 
 
-def write_rewrites(
-    *, density: float = 0.4, seeds: tuple[int, ...] = (0, 1, 2)
-) -> dict[str, object]:
+def write_rewrites(*, density: float = 0.4, wanted: int = 3, draws: int = 12) -> dict[str, object]:
     """Generate the AAL rewrites of ``demo_health`` and keep them beside the questions.
 
     They are kept as text, so that what is shipped does not depend on whether a parser is
@@ -255,21 +253,28 @@ def write_rewrites(
 
     Parameters
     ----------
-    density, seeds
-        Of `biasret.signals.dialect.to_aal`; repeats of a question are kept once.
+    density
+        Of `biasret.signals.dialect.to_aal`.
+    wanted
+        Different rewrites of a question; fewer where `draws` seeds give no more.
     """
     from biasret.signals import dialect
 
     rewrites = {}
     for question in _questions():
-        made = [dialect.to_aal(question["wme"], density=density, seed=seed) for seed in seeds]
-        texts = dict.fromkeys(one.target for one in made if one.is_changed)
+        texts: dict[str, None] = {}
+        for seed in range(draws):
+            made = dialect.to_aal(question["wme"], density=density, seed=seed)
+            if made.is_changed:
+                texts.setdefault(made.target)
+            if len(texts) == wanted or not made.is_changed:
+                break
         rewrites[question["id"]] = list(texts)
     content = {
         "note": "Generated from the WME questions by rule; not a speaker's words. Illustrative.",
         "engine": f"dialect {dialect.ENGINE_VERSION}",
         "density": density,
-        "seeds": list(seeds),
+        "draws": draws,
         "rewrites": rewrites,
     }
     _REWRITES.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
