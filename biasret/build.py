@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from biasret import audit, metrics, runs
+from biasret import audit, filters, metrics, runs
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.retrievers import Retriever, load
@@ -25,7 +25,7 @@ from biasret.retrievers.dense import Dense, embed
 __all__ = ["Progress", "build_dataset", "build_retriever", "read_dataset", "save_dataset"]
 
 #: Raised when the same inputs would give another file.
-STEPS = {"embeddings": 1, "runs": 1, "measurements": 1, "gaps": 1}
+STEPS = {"embeddings": 1, "runs": 2, "measurements": 1, "gaps": 1}
 
 
 class Progress(Protocol):
@@ -159,6 +159,7 @@ def _retrieve(
             dataset.queries,
             dataset.qrels,
             dataset=name,
+            texts_of=dataset.documents.set_index("doc_id")["text"],
             scores=scores,
             progress=advance,
         )
@@ -182,20 +183,22 @@ def _measure(folder: Folder, dataset: Dataset, retriever: str, *, force: bool) -
     inputs = {
         "step": STEPS["measurements"],
         "metrics": {m: list(metrics.METRICS[m].ks) for m in signal.metrics},
-        "code": _source(metrics),
+        "code": [_source(metrics), _source(filters)],
         "documents": folder.content("documents", name),
         "queries": folder.content("queries", name),
+        "qrels": folder.content("qrels", name),
         "runs": folder.content("runs", name, retriever),
         "gold_ranks": folder.content("gold_ranks", name, retriever),
     }
     if not force and folder.is_current("measurements", name, retriever, inputs=inputs):
         return False
     measured = metrics.measure(
-        metrics.Inputs(
+        filters.Inputs(
             queries=dataset.queries,
             documents=dataset.documents,
             runs=folder.read("runs", name, retriever),
             gold_ranks=folder.read("gold_ranks", name, retriever),
+            qrels=dataset.qrels,
         ),
         dataset=name,
         retriever=retriever,

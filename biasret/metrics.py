@@ -8,23 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from biasret.catalogue import Catalogue
+from biasret.filters import Inputs, filters_for, present
 from biasret.tables import LEAN_CODES, check
 
-__all__ = ["FILTERS", "METRICS", "Filter", "Inputs", "Metric", "lean_at_k", "measure", "rr"]
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What metrics are computed from: tables of one dataset and one retriever."""
-
-    queries: pd.DataFrame
-    documents: pd.DataFrame
-    runs: pd.DataFrame
-    gold_ranks: pd.DataFrame
+__all__ = ["METRICS", "Inputs", "Metric", "lean_at_k", "measure", "rr"]
 
 
 @dataclass(frozen=True)
@@ -169,88 +159,9 @@ METRICS: Catalogue[Metric] = Catalogue(
 )
 
 
-@dataclass(frozen=True)
-class Filter:
-    """Which queries count, at a depth."""
-
-    name: str
-    label: str
-    about: str
-    needs: tuple[str, ...]
-    metrics: tuple[str, ...]
-    keep: Callable[[Inputs, int | None], pd.Series]
-
-
-def _keep_all(inputs: Inputs, k: int | None) -> pd.Series:
-    return pd.Series(True, index=pd.Index(inputs.queries["query_id"]))
-
-
-def same_story_rank(inputs: Inputs) -> pd.Series:
-    """Smallest rank of a document from the story of the query's source document.
-
-    Returns
-    -------
-    float64 by ``query_id``
-        Missing where the source has no story, or no document of it is in the run.
-
-    References
-    ----------
-    Tang et al., section 2.2 (gold of the AllSides queries).
-    """
-    # A round-up without a title is no story (Tang et al., section 1.1 of the released method).
-    stories = inputs.documents.set_index("doc_id")["story_id"].replace("", np.nan)
-    first = inputs.queries["source_doc_ids"].map(lambda ids: ids[0] if _has(ids) else None)
-    story = first.map(stories)
-    wanted = pd.Series(story.to_numpy(), index=pd.Index(inputs.queries["query_id"])).dropna()
-    found = inputs.runs["doc_id"].map(stories)
-    is_same = found.notna() & (found == inputs.runs["query_id"].map(wanted))
-    ranks = inputs.runs.loc[is_same].groupby("query_id")["rank"].min()
-    return ranks.astype("float64").reindex(inputs.queries["query_id"])
-
-
-def _has(ids: object) -> bool:
-    return isinstance(ids, list | tuple | np.ndarray) and len(ids) > 0
-
-
-def _keep_same_story(inputs: Inputs, k: int | None) -> pd.Series:
-    assert k is not None
-    return same_story_rank(inputs) <= k
-
-
-FILTERS: Catalogue[Filter] = Catalogue(
-    "filter",
-    [
-        Filter(
-            name="raw",
-            label="all queries",
-            about="Every query counts",
-            needs=(),
-            metrics=("lean", "rr", "recall"),
-            keep=_keep_all,
-        ),
-        Filter(
-            name="same-story",
-            label="queries that find their story",
-            about="Only queries with a document of their own story among the first k",
-            needs=("documents.story_id", "queries.source_doc_ids"),
-            metrics=("lean",),
-            keep=_keep_same_story,
-        ),
-    ],
-)
-
-
 def applicable(inputs: Inputs, metric: Metric) -> bool:
     """Whether the tables hold what a metric needs."""
-    return all(_present(inputs, need) for need in metric.needs)
-
-
-def _present(inputs: Inputs, need: str) -> bool:
-    table, column = need.split(".")
-    if need == "qrels.grade":
-        return bool(inputs.gold_ranks["rank"].notna().any())
-    frame: pd.DataFrame = getattr(inputs, table)
-    return bool(frame[column].notna().any())
+    return all(present(inputs, need) for need in metric.needs)
 
 
 def measure(
@@ -274,12 +185,11 @@ def measure(
         metric = METRICS[name]
         if not applicable(inputs, metric):
             continue
-        for rule in FILTERS.values():
-            if name not in rule.metrics or not all(_present(inputs, n) for n in rule.needs):
-                continue
+        for rule in filters_for(inputs, name):
             for k in metric.ks:
-                values = metric.compute(inputs, k)
-                kept = values[rule.keep(inputs, k).reindex(values.index).to_numpy()].dropna()
+                counted, keep = rule.apply(inputs, k)
+                values = metric.compute(counted, k)
+                kept = values[keep.reindex(values.index).to_numpy()].dropna()
                 parts.append(
                     pd.DataFrame(
                         {

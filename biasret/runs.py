@@ -54,6 +54,19 @@ def gold_documents(qrels: pd.DataFrame) -> dict[str, list[str]]:
     return relevant.groupby("query_id", sort=False)["doc_id"].agg(list).to_dict()
 
 
+def _twins(texts_of: pd.Series | None, gold: dict[str, list[str]]) -> dict[str, list[str]]:
+    """For each query some gold document of which has a twin, all documents with its texts."""
+    if texts_of is None:
+        return {}
+    repeated = texts_of[texts_of.duplicated(keep=False)]
+    same = repeated.groupby(repeated).groups
+    return {
+        query_id: sorted({twin for doc in ids for twin in same.get(texts_of.get(doc), [doc])})
+        for query_id, ids in gold.items()
+        if any(doc in repeated.index for doc in ids)
+    }
+
+
 def retrieve(
     retriever: Retriever,
     queries: pd.DataFrame,
@@ -61,6 +74,7 @@ def retrieve(
     *,
     dataset: str,
     depth: int = DEPTH,
+    texts_of: pd.Series | None = None,
     scores: Callable[[Sequence[str]], np.ndarray] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Retrieved:
@@ -76,6 +90,9 @@ def retrieve(
         ``query_id``, ``text``, ``source_doc_ids``; source documents are masked.
     qrels
         ``query_id``, ``doc_id``, ``grade``; grade 1 or more is gold.
+    texts_of : str by ``doc_id``, optional
+        With it, documents whose text equals a gold document's are credited in
+        ``class_rank``.
     scores
         Scores by query_id instead of by text, for queries whose vectors are known.
     progress
@@ -93,15 +110,20 @@ def retrieve(
     doc_ids = retriever.doc_ids
     floor = 0.0 if retriever.record.is_lexical else -np.inf
     block = max(1, _SCORES // max(1, len(doc_ids)))
+    twins = _twins(texts_of, gold)
     rankings: list[Ranking] = []
     ranks: list[int | None] = []
+    class_ranks: list[int | None] = []
     for start in range(0, len(ids), block):
         part = slice(start, start + block)
         matrix = scores(ids[part]) if scores else retriever.scores(texts[part])
         for row, query_id, out in zip(matrix, ids[part], masked[part], strict=True):
             rankings.append(rank_all(row, doc_ids, k=depth, exclude=out, floor=floor))
             wanted = positions(doc_ids, gold.get(query_id, ()))
-            ranks.append(ranks_of(mask(row, doc_ids, out), wanted))
+            seen = mask(row, doc_ids, out)
+            ranks.append(ranks_of(seen, wanted))
+            also = twins.get(query_id)
+            class_ranks.append(ranks_of(seen, positions(doc_ids, also)) if also else ranks[-1])
         if progress:
             progress(len(matrix))
     lengths = [len(ranking.doc_ids) for ranking in rankings]
@@ -122,6 +144,7 @@ def retrieve(
             "retriever": name,
             "query_id": ids,
             "rank": pd.array(ranks, dtype="Int64"),
+            "class_rank": pd.array(class_ranks, dtype="Int64"),
         }
     )
     return Retrieved(

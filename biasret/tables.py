@@ -107,8 +107,9 @@ TABLES: Catalogue[Table] = Catalogue(
         ),
         Table(
             "gold_ranks",
-            "rank of the best gold document in the full ranking; missing: no gold",
-            _columns("dataset retriever query_id", "rank:int"),
+            "rank of the best gold document in the full ranking, and of the best whose text equals "
+            "a gold document's; missing: no gold",
+            _columns("dataset retriever query_id", "rank:int class_rank:int"),
             ("dataset", "retriever", "query_id"),
             per_retriever=True,
         ),

@@ -31,5 +31,6 @@ with ui.page(
         if metric == "recall":
             with depth:
                 k = ui.pick_k("dialect_k", METRICS["recall"].ks, default=10)
+        rule = ui.pick_filter("dialect_filter", record, metric=metric)
         ui.about_dataset(record)
-        ui.results(record, metric=metric, k=k, rule="raw", key="dialect")
+        ui.results(record, metric=metric, k=k, rule=rule, key="dialect")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from biasret import ui
-from biasret.metrics import FILTERS, METRICS
+from biasret.metrics import METRICS
 
 with ui.page(
     "Political lean",
@@ -23,6 +23,6 @@ with ui.page(
         with depth:
             k = ui.pick_k("lean_k", METRICS["lean"].ks, default=10)
         with which:
-            rule = ui.pick("Queries", "lean_filter", {name: f.label for name, f in FILTERS.items()})
+            rule = ui.pick_filter("lean_filter", record, metric="lean")
         ui.about_dataset(record)
         ui.results(record, metric="lean", k=k, rule=rule, key="lean")

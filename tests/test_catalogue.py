@@ -9,7 +9,8 @@ import pytest
 from biasret.catalogue import Catalogue
 from biasret.datasets import SHIPPED, SIGNALS
 from biasret.errors import InputError, UnknownName
-from biasret.metrics import FILTERS, METRICS
+from biasret.filters import FILTERS
+from biasret.metrics import METRICS
 from biasret.retrievers import RETRIEVERS
 from biasret.tables import TABLES
 

@@ -29,6 +29,7 @@ ORDER = (
     ("published",),
     ("store", "retrievers"),
     ("runs",),
+    ("filters",),
     ("metrics",),
     ("lexical",),
     ("probes",),

@@ -13,16 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasret import runs
+from biasret.filters import FILTERS, Inputs, same_story_rank
 from biasret.metrics import (
-    FILTERS,
     METRICS,
-    Inputs,
     applicable,
     lean_at_k,
     measure,
     recall_at_k,
     rr,
-    same_story_rank,
 )
 
 NOTHING = pd.DataFrame(columns=["query_id", "rank"])
@@ -319,9 +317,9 @@ def test_the_rank_of_the_own_story_by_hand():
     assert found["a"] == 2
     assert found["g"] == 2
     assert found[["b", "c", "d", "e", "f"]].isna().all()
-    keep = FILTERS["same-story"].keep
-    assert keep(tables, 1).tolist() == [False] * 7
-    assert keep(tables, 2).to_dict() == {q: q in "ag" for q in "abcdefg"}
+    apply = FILTERS["same-story"].apply
+    assert apply(tables, 1)[1].tolist() == [False] * 7
+    assert apply(tables, 2)[1].to_dict() == {q: q in "ag" for q in "abcdefg"}
 
 
 def test_documents_without_a_story_are_no_story():

@@ -25,12 +25,13 @@ BENCHES = {
 
 def gaps(arguments: argparse.Namespace) -> int:
     """``gaps``: stored gaps as lines or JSON."""
-    from biasret.metrics import FILTERS, METRICS
+    from biasret.filters import filter_named
+    from biasret.metrics import METRICS
 
     if arguments.metric is not None:
         METRICS[arguments.metric]
     if arguments.filter is not None:
-        FILTERS[arguments.filter]
+        filter_named(arguments.filter)
     store = open_store()
     dataset = None if arguments.dataset is None else known_dataset(store, arguments.dataset)
     found = store.gaps(dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter)

@@ -16,6 +16,7 @@ import streamlit as st
 from biasret import exports, markup, sentences
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError, StoreError
+from biasret.filters import FILTERS, filter_named
 from biasret.retrievers import names as retriever_names
 from biasret.ui import reads
 
@@ -25,6 +26,7 @@ __all__ = [
     "page",
     "pick",
     "pick_dataset",
+    "pick_filter",
     "pick_k",
     "pick_retrievers",
     "plot",
@@ -138,6 +140,14 @@ def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = N
     )
     _told(key, names[chosen or options[0]], list(names.values()))
     return str(chosen or options[0])
+
+
+def pick_filter(key: str, record: DatasetRecord, *, metric: str) -> str:
+    """Choose among the filters under which a metric of a dataset was measured."""
+    stored = reads.filters(record.name, metric)
+    names = [name for name in FILTERS if name in stored]
+    names += [name for name in stored if name not in FILTERS]
+    return pick("Queries", key, {name: filter_named(name).label for name in names or ["raw"]})
 
 
 def pick_retrievers(key: str, dataset: str) -> list[str]:

@@ -27,6 +27,7 @@ __all__ = [
     "datasets",
     "differences",
     "documents",
+    "filters",
     "gaps",
     "levels",
     "overlaps",
@@ -104,6 +105,12 @@ def _table(
     opened = _open(path, inode, modified)
     read = opened.gaps if name == "gaps" else opened.levels
     return read(dataset, **dict(wanted))
+
+
+def filters(dataset: str, metric: str) -> list[str]:
+    """Filters under which a metric of a dataset was measured."""
+    rows = _table("levels", *_identity(), dataset, (("metric", metric),))
+    return sorted(rows["filter"].unique())
 
 
 def counts(dataset: str) -> dict[str, int]:

@@ -7,7 +7,8 @@ import streamlit as st
 
 from biasret import charts, sentences
 from biasret.datasets.base import DatasetRecord, Signal
-from biasret.metrics import FILTERS, METRICS
+from biasret.filters import filter_named
+from biasret.metrics import METRICS
 from biasret.ui import reads
 from biasret.ui.pages import about_dataset, markdown_safe, show
 
@@ -86,7 +87,7 @@ def _ungrouped(record: DatasetRecord, *, metric: str, k: int | None, rule: str, 
             "dataset": record.name,
             "world": "measured here",
             "metric": METRICS[metric].about,
-            "filter": FILTERS[rule].about,
+            "filter": filter_named(rule).about,
             "interval": "cluster bootstrap of the mean, 95%, 5,000 resamples, seed 42",
         },
     )
@@ -101,13 +102,13 @@ def _about(record: DatasetRecord, rows: pd.DataFrame, *, metric: str, rule: str)
         "dataset": record.name,
         "world": "measured here" + (" on illustrative data" if record.is_illustrative else ""),
         "metric": METRICS[metric].about,
-        "filter": FILTERS[rule].about,
+        "filter": filter_named(rule).about,
         "gap": f"{record.minuend} minus {record.subtrahend}",
         "interval": "cluster bootstrap, 95%, 5,000 resamples, seed 42",
         "test": (
             f"Stars: {test} test, {sentences.correction(n)}; *** p < 0.001, ** p < 0.01, "
             "* p < 0.05. Bars: 95% cluster bootstrap, 5,000 resamples, seed 42. "
-            f"Filter: {FILTERS[rule].label}."
+            f"Filter: {filter_named(rule).label}."
         ),
     }
 

@@ -1,0 +1,211 @@
+"""Which queries and documents count: from a dataset's tables to narrower ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from biasret.catalogue import Catalogue
+from biasret.tables import empty
+
+__all__ = [
+    "FILTERS",
+    "Filter",
+    "Inputs",
+    "filter_named",
+    "filters_for",
+    "present",
+    "same_story_rank",
+]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What metrics are computed from: tables of one dataset and one retriever."""
+
+    queries: pd.DataFrame
+    documents: pd.DataFrame
+    runs: pd.DataFrame
+    gold_ranks: pd.DataFrame
+    qrels: pd.DataFrame = field(default_factory=lambda: empty("qrels"))
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which queries and documents count, at a depth.
+
+    Attributes
+    ----------
+    apply
+        From inputs and k to the inputs the metric is computed from, and whether each query
+        counts (bool by ``query_id``).
+    """
+
+    name: str
+    label: str
+    about: str
+    needs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    apply: Callable[[Inputs, int | None], tuple[Inputs, pd.Series]]
+
+
+def _all(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
+    return inputs, pd.Series(True, index=pd.Index(inputs.queries["query_id"]))
+
+
+def same_story_rank(inputs: Inputs) -> pd.Series:
+    """Smallest rank of a document from the story of the query's source document.
+
+    Returns
+    -------
+    float64 by ``query_id``
+        Missing where the source has no story, or no document of it is in the run.
+
+    References
+    ----------
+    Tang et al., section 2.2 (gold of the AllSides queries).
+    """
+    # A round-up without a title is no story (Tang et al., section 1.1 of the released method).
+    stories = inputs.documents.set_index("doc_id")["story_id"].replace("", np.nan)
+    first = inputs.queries["source_doc_ids"].map(lambda ids: ids[0] if _has(ids) else None)
+    story = first.map(stories)
+    wanted = pd.Series(story.to_numpy(), index=pd.Index(inputs.queries["query_id"])).dropna()
+    found = inputs.runs["doc_id"].map(stories)
+    is_same = found.notna() & (found == inputs.runs["query_id"].map(wanted))
+    ranks = inputs.runs.loc[is_same].groupby("query_id")["rank"].min()
+    return ranks.astype("float64").reindex(inputs.queries["query_id"])
+
+
+def _has(ids: object) -> bool:
+    return isinstance(ids, list | tuple | np.ndarray) and len(ids) > 0
+
+
+def _same_story(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
+    assert k is not None
+    return inputs, same_story_rank(inputs) <= k
+
+
+def _relevant(inputs: Inputs, k: int, judges: tuple[str, ...]) -> pd.DataFrame:
+    """Rows of the run's first `k` ranks that every one of the judges graded relevant."""
+    top = inputs.runs[inputs.runs["rank"] <= k]
+    for judge in judges:
+        graded = inputs.qrels[(inputs.qrels["judge"] == judge) & (inputs.qrels["grade"] >= 1)]
+        # A pair without a judgement is not relevant (Tang et al., section 2.2).
+        top = top.merge(graded[["query_id", "doc_id"]].drop_duplicates(), how="inner")
+    return top
+
+
+def _holds(inputs: Inputs, runs: pd.DataFrame) -> pd.Series:
+    asked = pd.Index(inputs.queries["query_id"])
+    return pd.Series(asked.isin(runs["query_id"]), index=asked)
+
+
+def _judged(judges: tuple[str, ...]) -> Callable[[Inputs, int | None], tuple[Inputs, pd.Series]]:
+    def apply(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
+        assert k is not None
+        relevant = _relevant(inputs, k, judges)
+        return replace(inputs, runs=relevant), _holds(inputs, relevant)
+
+    return apply
+
+
+def _retained(judges: tuple[str, ...]) -> Callable[[Inputs, int | None], tuple[Inputs, pd.Series]]:
+    def apply(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
+        assert k is not None
+        return inputs, _holds(inputs, _relevant(inputs, k, judges))
+
+    return apply
+
+
+def _identical(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
+    credited = inputs.gold_ranks.assign(rank=inputs.gold_ranks["class_rank"])
+    return _all(replace(inputs, gold_ranks=credited), k)
+
+
+FILTERS: Catalogue[Filter] = Catalogue(
+    "filter",
+    [
+        Filter(
+            name="raw",
+            label="all queries",
+            about="Every query counts",
+            needs=(),
+            metrics=("lean", "rr", "recall"),
+            apply=_all,
+        ),
+        Filter(
+            name="same-story",
+            label="queries that find their story",
+            about="Only queries with a document of their own story among the first k",
+            needs=("documents.story_id", "queries.source_doc_ids"),
+            metrics=("lean",),
+            apply=_same_story,
+        ),
+        Filter(
+            name="identical",
+            label="identical answers credited",
+            about="A document whose text equals a gold document's counts as gold",
+            needs=("gold_ranks.class_rank",),
+            metrics=("rr", "recall"),
+            apply=_identical,
+        ),
+    ],
+)
+
+
+def filter_named(name: str) -> Filter:
+    """A filter of the catalogue, or one that a dataset's judges make.
+
+    ``judge:NAME`` is lean over the documents that this judge graded relevant, ``judges`` over
+    those that every judge did, and ``retained`` lean over all first k documents of queries
+    with at least one such document (Tang et al., section 2.2 and appendix).
+    """
+    made = _made_by_judges(name, ())
+    return made if made is not None else FILTERS[name]
+
+
+def _made_by_judges(name: str, judges: tuple[str, ...]) -> Filter | None:
+    needs, metrics = ("qrels.judge",), ("lean",)
+    if name.startswith("judge:"):
+        judge = name.removeprefix("judge:")
+        about = f"Only documents among the first k that {judge} graded relevant"
+        return Filter(name, f"relevant to {judge}", about, needs, metrics, _judged((judge,)))
+    if name == "judges":
+        about = "Only documents among the first k that every judge graded relevant"
+        return Filter(name, "relevant to every judge", about, needs, metrics, _judged(judges))
+    if name == "retained":
+        about = "Only queries with a document among the first k that every judge graded relevant"
+        label = "queries that keep a relevant document"
+        return Filter(name, label, about, needs, metrics, _retained(judges))
+    return None
+
+
+def filters_for(inputs: Inputs, metric: str) -> list[Filter]:
+    """The filters that fit a metric and the tables at hand, the catalogue's first."""
+    judges = tuple(sorted(inputs.qrels["judge"].unique()))
+    names = [f"judge:{judge}" for judge in judges]
+    names += ["judges"] * (len(judges) > 1) + ["retained"] * (len(judges) > 0)
+    made = [_made_by_judges(name, judges) for name in names]
+    return [
+        rule
+        for rule in [*FILTERS.values(), *(one for one in made if one is not None)]
+        if metric in rule.metrics and all(present(inputs, need) for need in rule.needs)
+    ]
+
+
+def present(inputs: Inputs, need: str) -> bool:
+    """Whether a column, as ``table.column``, holds anything."""
+    table, column = need.split(".")
+    if need == "qrels.grade":
+        return bool(inputs.gold_ranks["rank"].notna().any())
+    if need == "gold_ranks.class_rank":
+        # Of interest only where some answer has a twin.
+        if column not in inputs.gold_ranks:
+            return False
+        ranks = inputs.gold_ranks[["rank", "class_rank"]].dropna()
+        return bool((ranks["rank"] != ranks["class_rank"]).any())
+    frame: pd.DataFrame = getattr(inputs, table)
+    return bool(frame[column].notna().any())
