@@ -18,7 +18,7 @@ def build(arguments: argparse.Namespace) -> int:
     from biasret.datasets import SHIPPED
     from biasret.errors import UnknownName
     from biasret.precomputed import Folder
-    from biasret.retrievers import built_by_default, record_for
+    from biasret.retrievers import built_by_default, prepare, record_for
     from biasret.store import make_database
 
     folder = Folder()
@@ -42,6 +42,8 @@ def build(arguments: argparse.Namespace) -> int:
             )
             done.append({"dataset": name, "retrievers": retrievers, "changed": changed})
             say(arguments, f"{name}: {'built' if changed else 'up to date'}")
+        for name in retrievers:
+            prepare(name, models=models)
         folder.write_manifest(command="python -m biasret build")
         path = make_database(folder)
     emit(arguments, {"built": done, "store": str(path)}, f"store: {path}")

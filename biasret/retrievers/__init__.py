@@ -34,6 +34,7 @@ __all__ = [
     "facts",
     "load",
     "names",
+    "prepare",
     "record_for",
 ]
 
@@ -137,6 +138,25 @@ KINDS: dict[str, Callable[[RetrieverRecord, Path], Retriever]] = {
 }
 
 
+def _make_distilled(record: RetrieverRecord, models: Path) -> None:
+    from biasret.retrievers.encoders import distilled_minilm
+
+    dimension = record.dimension or 0
+    distilled_minilm(models / f"{record.name}-{dimension}", dimension=dimension)
+
+
+def _make_mpnet(_record: RetrieverRecord, models: Path) -> None:
+    from biasret.retrievers.weights import joined_mpnet
+
+    joined_mpnet(models)
+
+
+_MADE_HERE: dict[str, Callable[[RetrieverRecord, Path], None]] = {
+    "distilled-minilm": _make_distilled,
+    "packaged-mpnet": _make_mpnet,
+}
+
+
 # -- names -------------------------------------------------------------------------------
 
 
@@ -185,6 +205,24 @@ def built_by_default() -> list[str]:
         for name, record in RETRIEVERS.items()
         if record.is_offline and not record.is_teaching_example and available(record).is_available
     ]
+
+
+def prepare(name: str, *, models: Path | None = None) -> bool:
+    """Make now what a retriever makes of its packages on first use: distilled or joined weights.
+
+    A build does so, that the first question asked of it does not wait for a minute.
+
+    Returns
+    -------
+    bool
+        Whether the retriever makes anything of that kind.
+    """
+    kept = models or default_folder() / "models"
+    record = record_for(name, models=kept)
+    if record.kind not in _MADE_HERE:
+        return False
+    _MADE_HERE[record.kind](record, kept)
+    return True
 
 
 def load(name: str, *, models: Path | None = None) -> Retriever:
