@@ -37,6 +37,8 @@ bench: $(VENV)/.installed
 
 # The stamp is renewed when the list of requirements changes.
 $(VENV)/.installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+		{ echo "Python 3.11 is needed; name it with: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip==26.2
 	$(BIN)/python -m pip install --quiet -r requirements.txt

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasret.precomputed import Vectors
+from biasret.precomputed import Vectors, text_sha256
 from biasret.probe import compare, ready
 from biasret.retrievers import RETRIEVERS, built_by_default
 from biasret.retrievers.dense import Dense
@@ -40,6 +40,7 @@ def run(*, calls: int = 20) -> dict[str, Any]:
     ids = [f"d{i:06d}" for i in range(_DOCUMENTS)]
     texts = [" ".join(rng.choice(_WORDS, 90)) for _ in ids]
     documents = pd.DataFrame({"doc_id": ids, "text": texts})
+    hashes = [text_sha256(text) for text in texts]
     stances = pd.Series(rng.choice(["left", "center", "right"], _DOCUMENTS), index=ids)
     retrievers = {}
     for name, record in RETRIEVERS.items():
@@ -48,7 +49,7 @@ def run(*, calls: int = 20) -> dict[str, Any]:
         vectors = None
         if record.dimension is not None:
             matrix = rng.normal(size=(_DOCUMENTS, record.dimension)).astype(np.float32)
-            vectors = Vectors(ids, matrix, [""] * _DOCUMENTS, np.zeros(_DOCUMENTS, dtype=bool))
+            vectors = Vectors(ids, matrix, hashes, np.zeros(_DOCUMENTS, dtype=bool))
         retrievers[name] = ready(name, documents, vectors=vectors)
     whole: dict[str, list[float]] = {name: [] for name in retrievers}
     encoding: dict[str, list[float]] = {name: [] for name in retrievers}

@@ -14,13 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from biasret import audit, filters, metrics, runs
+from biasret import audit, contrasts, filters, metrics, runs
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.retrievers import Retriever, load
 from biasret.retrievers.base import SCORE_DECIMALS
 from biasret.retrievers.cache import DiskCache
 from biasret.retrievers.dense import Dense, embed
+from biasret.statistics import rank_tests, resampling
 
 __all__ = ["Progress", "build_dataset", "build_retriever", "read_dataset", "save_dataset"]
 
@@ -208,17 +209,35 @@ def _measure(folder: Folder, dataset: Dataset, retriever: str, *, force: bool) -
     return True
 
 
+def _current(folder: Folder, dataset: str) -> list[str]:
+    """Retrievers whose measurements were made from the dataset as it is now.
+
+    Results of what a dataset was before are deleted: they must not stand in one table, and
+    under one correction, with new ones.
+    """
+    present = {t: folder.content(t, dataset) for t in ("documents", "queries", "qrels")}
+    current = []
+    for retriever in folder.retrievers("measurements", dataset):
+        footer = folder.footer(folder.file("measurements", dataset, retriever)) or {"inputs": {}}
+        if all(footer["inputs"].get(table) == content for table, content in present.items()):
+            current.append(retriever)
+        else:
+            folder.remove_results(dataset, retriever)
+    return current
+
+
 def build_gaps(
     folder: Folder, dataset: Dataset, *, force: bool = False, progress: Progress = silent
 ) -> bool:
     """Levels of each retriever, and the gaps of all retrievers of a dataset together."""
     name = dataset.record.name
     settings = audit.PAPER
-    retrievers = folder.retrievers("measurements", name)
+    retrievers = _current(folder, name)
     contents = {r: folder.content("measurements", name, r) for r in retrievers}
     inputs: dict[str, Any] = {
         "step": STEPS["gaps"],
         "settings": settings.as_dict(),
+        "code": [_source(module) for module in (audit, contrasts, rank_tests, resampling)],
         "queries": folder.content("queries", name),
         "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],
         "measurements": contents,

@@ -36,7 +36,9 @@ def table_csv(table: pd.DataFrame, about: Mapping[str, str]) -> bytes:
     target = io.StringIO(newline="")
     for name, value in {**about, "software": f"biasret {__version__}"}.items():
         one_line = re.sub(r"[\r\n]+", " ", f"{name}: {value}")
-        target.write(f"# {one_line}\r\n")
+        # A comma begins a new cell; with a space after it, and no quotes, it is no formula.
+        inert = re.sub(r",\s*", ", ", one_line).replace('"', "'")
+        target.write(f"# {inert}\r\n")
     # The writer quotes a line break in a cell only when it is part of the line's own end.
     writer = csv.writer(target, lineterminator="\r\n")
     writer.writerow([_cell(name) for name in table.columns])

@@ -76,8 +76,8 @@ def lean_at_k(inputs: Inputs, k: int | None) -> pd.Series:
 def rr(inputs: Inputs, k: int | None = None) -> pd.Series:
     """Reciprocal of the rank of the best gold document in the full ranking.
 
-    Nothing is truncated, so a value is 0 only where the gold document may not appear at
-    all; queries without gold have no value.
+    Nothing is truncated, so no value is 0. Queries without gold, or whose gold documents may
+    not appear at all, have no value.
 
     Returns
     -------

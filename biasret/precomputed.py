@@ -206,7 +206,18 @@ class Folder:
             return target  # the same again: readers need not notice
         data = data.replace_schema_metadata({_FOOTER: json.dumps(footer, sort_keys=True)})
         with _replacing(target) as beside:
-            pq.write_table(data, beside, compression="zstd", row_group_size=122_880)
+            pq.write_table(
+                data,
+                beside,
+                compression="zstd",
+                row_group_size=122_880,
+                # Numbers of a vector hardly repeat: a dictionary makes them larger, while
+                # storing their bytes by place lets the exponents compress.
+                use_dictionary=[c.name for c in table.columns if c.kind != "vector"],
+                use_byte_stream_split=[
+                    f"{c.name}.list.element" for c in table.columns if c.kind == "vector"
+                ],
+            )
         return target
 
     def remove(self, dataset: str) -> None:
@@ -216,6 +227,12 @@ class Folder:
             self.file(table, dataset).unlink(missing_ok=True)
             for retriever in self.retrievers(table, dataset):
                 self.file(table, dataset, retriever).unlink(missing_ok=True)
+
+    def remove_results(self, dataset: str, retriever: str) -> None:
+        """Delete what a retriever was found to do on a dataset; its vectors stay."""
+        for table in TABLES.values():
+            if table.per_retriever and table.name != "embeddings":
+                self.file(table.name, dataset, retriever).unlink(missing_ok=True)
 
     # -- reading -----------------------------------------------------------------------
 
@@ -334,6 +351,17 @@ class Folder:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+    def is_locked(self) -> bool:
+        """Whether another process is writing to the folder."""
+        try:
+            with (self.path / ".lock").open("r") as handle:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
 
     def fingerprint(self) -> str:
         """Changes whenever a file of a table is added, replaced or removed."""

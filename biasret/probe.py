@@ -1,7 +1,7 @@
 """Two wordings of a query -> what one retriever returns for each, and how far it moved.
 
-Side A is the minuend's place and side B the other; a difference is always B minus A, and
-says so in words.
+A difference is always B minus A, and says so in words. On pages and on the command line A is
+the left wording or WME, and B the right wording or AAL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from biasret.precomputed import Vectors
+from biasret.errors import StoreError
+from biasret.precomputed import Vectors, text_sha256
 from biasret.retrievers import Retriever, load
 from biasret.retrievers.base import Ranking, mask, positions, ranks_of
 from biasret.retrievers.dense import Dense
@@ -161,12 +162,33 @@ def typicality(
     )
 
 
+def fitting(vectors: Vectors, documents: pd.DataFrame) -> np.ndarray:
+    """The vectors of these documents, row for row.
+
+    Raises
+    ------
+    StoreError
+        A document has no vector, or its text is not the one that was encoded.
+    """
+    order = pd.Index(vectors.ids).get_indexer(documents["doc_id"])
+    hashes = np.array(vectors.text_sha256, dtype=object)[order]
+    texts = np.array([text_sha256(text) for text in documents["text"]], dtype=object)
+    n_wrong = int(((order < 0) | (hashes != texts)).sum())
+    if n_wrong:
+        raise StoreError(
+            f"{n_wrong:,} of {len(documents):,} documents have no vector or have changed since "
+            "they were encoded; run `python -m biasret build`."
+        )
+    return vectors.matrix[order]
+
+
 def ready(
     name: str,
     documents: pd.DataFrame,
     *,
     vectors: Vectors | None = None,
     models: Path | None = None,
+    like: Retriever | None = None,
 ) -> Retriever:
     """A retriever with the documents indexed, from stored vectors where there are any.
 
@@ -174,11 +196,12 @@ def ready(
     ----------
     vectors
         Of the documents, in any order; ignored by lexical retrievers.
+    like
+        A retriever of the same name whose model is shared.
     """
-    retriever = load(name, models=models)
+    retriever = like.sibling() if isinstance(like, Dense) else load(name, models=models)
     if isinstance(retriever, Dense) and vectors is not None:
-        order = pd.Index(vectors.ids).get_indexer(documents["doc_id"])
-        retriever.index(documents, vectors=vectors.matrix[order])
+        retriever.index(documents, vectors=fitting(vectors, documents))
     else:
         retriever.index(documents)
     return retriever

@@ -55,6 +55,8 @@ def finding(gaps: pd.DataFrame, *, signal: str) -> str:
     up, down = int((found["estimate"] > 0).sum()), int((found["estimate"] < 0).sum())
     who = "The retriever" if m == 1 else f"{n} of {m} retrievers"
     who += " shows" if n == 1 else " show"
+    if n < m:
+        spread += f" over all {m}"
     if down == 0:
         return f"{who} the gap looked for: {_positive(first, signal)} ({contrast}: {spread})."
     if up == 0:
@@ -101,6 +103,8 @@ def gap(row: pd.Series) -> str:
         )
     )
     p = "no p-value" if pd.isna(row["p_value"]) else f"{row['test']} p {p_text(row['p_value'])}"
+    if not pd.isna(row["p_value"]) and row["p_holm"] > row["p_value"]:
+        p += f", {p_text(row['p_holm'])} after Holm"
     return f"{who}: {name} differs by {row['estimate']:+.3f} ({interval}; {p}; {n})."
 
 

@@ -59,7 +59,7 @@ def test_a_frame_comes_back_from_its_file():
     frame = pd.DataFrame({"query_id": [f"q{i}" for i in range(len(HARD))], "text": HARD})
     data = table_csv(frame, {"dataset": 'x, "y"\nz'})
     comments, rows = read(data)
-    assert comments == ['# dataset: x, "y" z', f"# software: biasret {__version__}"]
+    assert comments == ["# dataset: x, 'y' z", f"# software: biasret {__version__}"]
     assert rows[0] == ["query_id", "text"]
     assert [tuple(row) for row in rows[1:]] == list(frame.itertuples(index=False, name=None))
     again = pd.read_csv(io.BytesIO(data), skiprows=2, dtype=str, keep_default_na=False)
@@ -182,3 +182,13 @@ def test_file_names_by_example():
     assert file_name("gaps", "a:b/c?", suffix="csv") == f"gaps-a-b-c-{today}.csv"
     assert file_name("données_🩺", suffix="csv") == f"donn-es-{today}.csv"
     assert file_name("🩺", "../..", suffix="html") == f"data-data-{today}.html"
+
+
+@pytest.mark.parametrize(
+    "value", ['x,=HYPERLINK("http://e/"&A9,"open")', 'x,"=1+1"', "x,,+1", "x\r\n=1"]
+)
+def test_a_comment_begins_no_formula(value):
+    # A wording can come from a link that somebody sent.
+    data = table_csv(pd.DataFrame({"a": [1]}), {"wording A": value}).decode()
+    first = next(csv.reader(io.StringIO(data)))
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in first)

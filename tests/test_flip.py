@@ -52,7 +52,7 @@ class TestEveryFlip:
 
 
 def test_an_unknown_flip_names_those_there_are():
-    with pytest.raises(UnknownName, match="AAL, WME, left, neutral, right"):
+    with pytest.raises(UnknownName, match="AAL, WME, right, left, neutral"):
         flip("a question", to="centre")
 
 

@@ -351,3 +351,61 @@ class TestFlip:
 
     def test_blank_text_is_refused_in_words(self, store):
         assert "type a question to flip" in words(self.flipped("demo_news", " "))
+
+
+class TestStoredAndFlipped:
+    def test_a_flip_of_a_stored_question_keeps_its_source_out(self, store):
+        app = opened("probe")
+        app.selectbox(key="probe_dataset").set_value("demo_news").run()
+        app.text_input(key="probe_find_demo_news").set_value("gun storage").run()
+        press(app, "Use this question")
+        app.button_group(key="probe_mode").set_value("tail").run()
+        press(app, "Flip A into B")
+        assert "Generated: right wording" in words(app).replace("\\", "")
+        assert "its source article" in words(app)
+
+    def test_sides_are_the_same_everywhere(self, store):
+        app = opened("probe")
+        for dataset, a, b in (("demo_news", "left", "right"), ("demo_health", "WME", "AAL")):
+            app.selectbox(key="probe_dataset").set_value(dataset).run()
+            assert app.text_area(key="probe_a").label == f"Wording A (for example {a})"
+            assert app.text_area(key="probe_b").label == f"Wording B (for example {b})"
+
+    def test_a_step_to_a_neutral_wording_is_not_set_beside_stored_pairs(self, store):
+        app = TestFlip().flipped(
+            "demo_news", "Will the death tax hurt family farms?", probe_flip_framing="neutral"
+        )
+        assert "estate tax" in app.text_area(key="probe_b").value
+        assert "stored pairs" not in words(app)
+
+
+def test_hostile_names_of_groups_and_judges_stay_text(tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    import pandas as pd
+
+    from biasret.build import build_dataset, save_dataset
+    from biasret.datasets.base import Dataset
+
+    bad = ":red[left] [x](http://e)"
+    known = demo.load_news()
+    record = replace(known.record, name="hostile", subtrahend=bad)
+    queries = known.queries.assign(group=known.queries["group"].replace({"left": bad}))
+    qrels = pd.DataFrame(
+        {
+            "query_id": queries["query_id"].iloc[:9],
+            "doc_id": known.documents["doc_id"].iloc[:9].to_numpy(),
+            "judge": "gpt_4_o, [j](http://e)",
+            "grade": 1,
+        }
+    )
+    folder = Folder(tmp_path / "hostile")
+    dataset = Dataset.checked(record, documents=known.documents, queries=queries, qrels=qrels)
+    save_dataset(folder, dataset, inputs={})
+    build_dataset(folder, dataset, ["bm25"])
+    monkeypatch.setenv("BIASRET_STORE", str(folder.path))
+    for page in ("political_lean", "probe"):
+        app = opened(page)
+        labels = [area.label for area in app.text_area] + [words(app)]
+        labels += [str(option) for group in app.get("button_group") for option in group.options]
+        assert not any("](http" in text.replace("\\", "~") for text in labels)

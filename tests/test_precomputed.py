@@ -592,12 +592,13 @@ def test_a_build_killed_at_every_step_is_completed_by_the_next(tmp_path):
     assert out == "finished\n", errors
     # Documents were begun twice, because the first time was cut short; nothing else was.
     assert log.read_text() == log_before
+    chunk = record_of("slow", dimension=4).chunk
+    chunks = [min(chunk, n_queries - start) for start in range(0, n_queries, chunk)]
     assert log_before.splitlines() == [
         f"started {n_documents}",
         f"started {n_documents}",
         f"done {n_documents}",
-        f"started {n_queries}",
-        f"done {n_queries}",
+        *[f"{what} {n}" for n in chunks for what in ("started", "done")],
     ]
     # The run was redone because its gold ranks were missing; they were then left alone.
     assert folder.file("gold_ranks", "demo_health", "slow").stat().st_mtime_ns == ranked

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasret import probe
-from biasret.precomputed import Vectors
+from biasret.errors import StoreError
+from biasret.precomputed import Vectors, text_sha256
 from biasret.probe import Comparison, compare, movement, rank_biased_overlap
 
 #: Rankings by hand, best first, by text.
@@ -294,10 +295,11 @@ def test_stored_vectors_in_any_order_index_the_same_documents(monkeypatch):
     straight.index(toy.documents)
     shuffled = np.random.default_rng(3).permutation(10)
     ids = sorted(toy.documents["doc_id"])
+    hashes = {row.doc_id: text_sha256(row.text) for row in toy.documents.itertuples()}
     vectors = Vectors(
         ids=[ids[i] for i in shuffled],
         matrix=straight.matrix[shuffled],
-        text_sha256=[""] * 10,
+        text_sha256=[hashes[ids[i]] for i in shuffled],
         truncated=np.zeros(10, dtype=bool),
     )
     monkeypatch.setattr(probe, "load", lambda name, models=None: word_retriever())
@@ -306,6 +308,21 @@ def test_stored_vectors_in_any_order_index_the_same_documents(monkeypatch):
         mine, theirs = made.search([text], k=10)[0], straight.search([text], k=10)[0]
         assert mine.doc_ids == theirs.doc_ids
         assert (mine.scores == theirs.scores).all()
+
+
+@pytest.mark.parametrize("fault", ["a document without a vector", "a text that has changed"])
+def test_vectors_that_do_not_fit_the_documents_are_refused(monkeypatch, fault):
+    documents = toy_dataset().documents
+    ids = documents["doc_id"].tolist()
+    hashes = [text_sha256(text) for text in documents["text"]]
+    if fault == "a document without a vector":
+        ids[0] = "another"
+    else:
+        hashes[0] = text_sha256("what it said before")
+    vectors = Vectors(ids, np.eye(10, 4, dtype=np.float32), hashes, np.zeros(10, dtype=bool))
+    monkeypatch.setattr(probe, "load", lambda name, models=None: word_retriever())
+    with pytest.raises(StoreError, match=r"1 of 10 documents .* run `python -m biasret build`"):
+        probe.ready("words", documents, vectors=vectors)
 
 
 # --- typicality ---------------------------------------------------------------------------------

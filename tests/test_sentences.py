@@ -147,8 +147,8 @@ def said(**changed: object) -> str:
 
 def test_one_gap_in_full():
     assert said() == (
-        "BM25: lean@10 differs by +0.050 (95% interval +0.030 to +0.070; Wilcoxon p 0.0010; "
-        "1,791 pairs)."
+        "BM25: lean@10 differs by +0.050 (95% interval +0.030 to +0.070; Wilcoxon p 0.0010, "
+        "0.0020 after Holm; 1,791 pairs)."
     )
 
 
@@ -165,8 +165,8 @@ def test_one_gap_of_two_groups():
         estimate=-0.0204,
     )
     assert found == (
-        "BM25: RR differs by -0.020 (95% interval +0.030 to +0.070; Mann-Whitney p 0.0010; "
-        "647 WME and 1 AAL)."
+        "BM25: RR differs by -0.020 (95% interval +0.030 to +0.070; Mann-Whitney p 0.0010, "
+        "0.0020 after Holm; 647 WME and 1 AAL)."
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from biasret.errors import InputError, UnknownName
 from biasret.signals.dialect import FEATURES, PROFILES, to_aal, to_wme, variants
-from biasret.signals.dialect.contract import broken, meaning_of
+from biasret.signals.dialect.contract import meaning_of, violation
 from biasret.signals.dialect.engine import plan
 from biasret.signals.dialect.features import enabled_features
 from biasret.signals.dialect.protection import Shield, is_medical
@@ -251,7 +251,7 @@ def test_medical_words() -> None:
     ],
 )
 def test_the_contract_refuses_a_change_of_meaning(source: str, target: str, words: str) -> None:
-    fault = broken(source, target, features=[])
+    fault = violation(source, target, features=[])
     assert fault is not None
     assert words in fault
 
@@ -265,9 +265,9 @@ def test_the_contract_lets_declared_changes_pass() -> None:
         ("Nobody can say.", "Can't nobody say.", "negative_inversion"),
     ]
     for source, target, feature in pairs:
-        assert broken(source, target, features=[feature]) is None
+        assert violation(source, target, features=[feature]) is None
     for source, target, feature in pairs[1:]:
-        assert broken(source, target, features=[]) is not None, feature
+        assert violation(source, target, features=[]) is not None, feature
 
 
 def test_checks_count_what_was_compared() -> None:

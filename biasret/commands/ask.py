@@ -13,7 +13,6 @@ __all__ = ["probe_text", "search", "variant"]
 
 def search(arguments: argparse.Namespace) -> int:
     """``search``: one retriever, one question."""
-    from biasret.errors import NothingStored
     from biasret.probe import ready
     from biasret.retrievers import record_for
 
@@ -25,10 +24,7 @@ def search(arguments: argparse.Namespace) -> int:
     documents = store.documents(dataset)
     vectors = None
     if not record.is_lexical:
-        try:
-            vectors = store.vectors(dataset, record.name, "document")
-        except NothingStored as error:
-            raise NothingStored(str(error)) from None
+        vectors = store.vectors(dataset, record.name, "document")
     models = store.path.parent / "models"
     retriever = ready(arguments.retriever, documents, vectors=vectors, models=models)
     ranking = retriever.search([arguments.query], k=arguments.k)[0]
@@ -96,6 +92,7 @@ def probe_text(arguments: argparse.Namespace) -> int:
     from biasret.errors import RetrieverError, StoreError
     from biasret.probe import compare, ready, typicality
     from biasret.retrievers import record_for
+    from biasret.runs import DEPTH, excluded
 
     store = open_store()
     dataset = known_dataset(store, arguments.dataset)
@@ -108,6 +105,12 @@ def probe_text(arguments: argparse.Namespace) -> int:
         groups = ("left", "right")
     documents = store.documents(dataset)
     stances = documents.set_index("doc_id")["stance"].dropna()
+    # Only steps between the groups that the dataset compares may be set beside its pairs.
+    is_comparable = {row["minuend"], row["subtrahend"]} == set(groups) and arguments.k <= DEPTH
+    cell_id = store.find_text(dataset, arguments.text)
+    exclude: set[str] = set()
+    if cell_id is not None:
+        exclude = {doc for ids in excluded(store.cell(dataset, cell_id)) for doc in ids}
     results: list[dict[str, Any]] = []
     for name in arguments.retriever or store.retrievers(dataset):
         record = record_for(name)
@@ -120,12 +123,13 @@ def probe_text(arguments: argparse.Namespace) -> int:
                 sides[1],
                 k=arguments.k,
                 stances=stances if len(stances) else None,
+                exclude=exclude,
             )
         except (RetrieverError, StoreError) as error:
             results.append({"retriever": record.name, "failed": str(error)})
             continue
         placed = None
-        if found.overlap is not None and isinstance(row["minuend"], str):
+        if found.overlap is not None and is_comparable:
             stored = store.overlaps(
                 dataset,
                 record.name,
@@ -149,7 +153,13 @@ def probe_text(arguments: argparse.Namespace) -> int:
             }
         )
     if arguments.json:
-        document = {"dataset": dataset, "groups": groups, "texts": sides, "results": results}
+        document = {
+            "masked": sorted(exclude),
+            "dataset": dataset,
+            "groups": groups,
+            "texts": sides,
+            "results": results,
+        }
         emit(arguments, document, "")
     else:
         for group, text in zip(groups, sides, strict=True):

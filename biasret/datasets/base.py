@@ -19,6 +19,13 @@ class Signal:
 
     `minuend` minus `subtrahend` is oriented so that a positive gap is the hypothesised one
     (Tang et al., section 2.3).
+
+    Attributes
+    ----------
+    sides
+        Which group stands on the left of a comparison and which on the right, everywhere.
+    engine
+        Which engine writes its wordings.
     """
 
     name: str
@@ -27,6 +34,8 @@ class Signal:
     subtrahend: str
     metrics: tuple[str, ...]
     positive: str
+    sides: tuple[str, str]
+    engine: str
 
 
 SIGNALS: Catalogue[Signal] = Catalogue(
@@ -39,6 +48,8 @@ SIGNALS: Catalogue[Signal] = Catalogue(
             "left",
             ("lean",),
             "right-framed queries return more right-leaning documents than left-framed ones",
+            ("left", "right"),
+            "framing",
         ),
         Signal(
             "dialect",
@@ -47,6 +58,8 @@ SIGNALS: Catalogue[Signal] = Catalogue(
             "AAL",
             ("rr", "recall"),
             "questions in WME find their answer nearer the top than questions in AAL",
+            ("WME", "AAL"),
+            "dialect",
         ),
     ],
 )

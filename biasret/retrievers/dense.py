@@ -95,6 +95,12 @@ class Dense:
         with self._lock:
             self._loaded()
 
+    def sibling(self) -> Dense:
+        """Another retriever, not yet indexed, that shares this one's model and its lock."""
+        other = Dense(self.record, self._loaded)
+        other._lock = self._lock
+        return other
+
     def encode(self, texts: Sequence[str], *, prefix: str) -> np.ndarray:
         """Unit vectors of texts, float32, shape (n, dimension).
 

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from biasret import markup
-from biasret.datasets.base import DatasetRecord
+from biasret.datasets.base import SIGNALS, DatasetRecord
 from biasret.errors import BiasretError
 from biasret.flip import FLIPS, Flip, flip
 from biasret.ui.pages import markdown_safe, pick
 
 __all__ = ["Switch", "choose_flip", "show_flip"]
-
-#: Which engine's flips fit a dataset's signal.
-_ENGINE = {"lean": "framing", "dialect": "dialect"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Switch:
 
 def choose_flip(record: DatasetRecord) -> Switch:
     """Direction and strength of the flip that the button performs."""
-    engine = _ENGINE[record.signal]
+    engine = SIGNALS[record.signal].engine
     names = {name: one.label for name, one in FLIPS.items() if one.signal == engine}
     direction, first, second = st.columns([3, 3, 2])
     with direction:
@@ -74,19 +71,25 @@ def choose_flip(record: DatasetRecord) -> Switch:
     return Switch(to, tuple(sorted(settings.items())))
 
 
-def show_flip(switch: Switch, text_a: str, text_b: str) -> None:
-    """What the flip changed, where wording B is the flip of wording A; else what B is."""
+def show_flip(switch: Switch, text_a: str, text_b: str) -> bool:
+    """What the flip changed, where wording B is the flip of wording A; else what B is.
+
+    Returns
+    -------
+    bool
+        Whether wording B is the flip of wording A.
+    """
     if not text_a.strip() or not text_b.strip():
-        return
+        return False
     try:
         made = switch.write(text_a)
     except BiasretError as error:
         st.caption(markdown_safe(str(error)))
-        return
+        return False
     if made.target != text_b:
         if st.session_state.get("_flipped"):
             st.caption("Wording B was edited by hand, or the switch was changed since it was made.")
-        return
+        return False
     st.caption(f":material/auto_awesome: {markdown_safe(made.label)} ({made.engine})")
     if made.is_changed:
         marks = [(m.start, m.end, m.target_start, m.target_end, m.why) for m in made.marks]
@@ -96,3 +99,4 @@ def show_flip(switch: Switch, text_a: str, text_b: str) -> None:
                 st.markdown(f"- **{markdown_safe(mark.name)}**: {markdown_safe(mark.why)}")
     for notice in made.notices:
         st.caption(markdown_safe(notice))
+    return True

@@ -17,6 +17,7 @@ from biasret import exports, markup, sentences
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError, StoreError
 from biasret.filters import FILTERS, filter_named
+from biasret.retrievers import available, record_for
 from biasret.retrievers import names as retriever_names
 from biasret.ui import reads
 
@@ -51,9 +52,9 @@ def page(title: str, about: str) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        st.error(str(error), icon=":material/database_off:")
+        st.error(markdown_safe(str(error)), icon=":material/database_off:")
     except BiasretError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(markdown_safe(str(error)), icon=":material/error:")
     except Exception:
         # The visitor gets an id to quote; the log has the rest.
         reference = secrets.token_hex(4)
@@ -76,7 +77,8 @@ def _told(key: str, shown: str, options: Sequence[str]) -> None:
     asked = st.session_state.get("_link", {}).pop(key, None)
     if not asked:
         return
-    refused = [value for value in asked[0].split(",") if value and value not in options]
+    values = asked if asked[0] in options else asked[0].split(",")
+    refused = [value for value in values if value and value not in options]
     if refused:
         st.warning(
             markdown_safe(
@@ -133,12 +135,13 @@ def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = N
         options,
         default=options[0],
         required=True,
-        format_func=lambda name: names[name],
+        format_func=lambda name: markdown_safe(names[name]),
         key=key,
         bind="query-params",
         help=help,
     )
-    _told(key, names[chosen or options[0]], list(names.values()))
+    shown = {name: markdown_safe(label) for name, label in names.items()}
+    _told(key, shown[chosen or options[0]], list(shown.values()))
     return str(chosen or options[0])
 
 
@@ -154,6 +157,7 @@ def pick_retrievers(key: str, dataset: str) -> list[str]:
     """Choose among the retrievers whose results of a dataset are stored."""
     stored = reads.store().retrievers(dataset)
     names = [name for name in retriever_names() if name in stored]
+    ready = [name for name in names if available(record_for(name)).is_available]
     if not names:
         st.info(
             "No retriever has been run on this dataset yet. Run `python -m biasret build`.",
@@ -163,10 +167,12 @@ def pick_retrievers(key: str, dataset: str) -> list[str]:
     chosen = st.multiselect(
         "Retrievers",
         names,
-        default=names,
+        default=ready,
         format_func=sentences.retriever_label,
         key=key,
         bind="query-params",
+        help="Results of all of these are stored; those that are not installed here cannot be "
+        "asked a new question.",
     )
     labels = [sentences.retriever_label(name) for name in names]
     _told(key, ", ".join(map(sentences.retriever_label, chosen)) or "none", labels)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from biasret import charts, markup, probe, runs, sentences
-from biasret.datasets.base import DatasetRecord
+from biasret.datasets.base import SIGNALS, DatasetRecord
 from biasret.errors import BiasretError
 from biasret.flip import FLIPS
 from biasret.ui import reads
@@ -30,12 +30,22 @@ TEXT_A, TEXT_B = "probe_a", "probe_b"
 
 @dataclass(frozen=True)
 class Question:
-    """Two wordings, and what is known where they are a stored pair as it stands."""
+    """Two wordings, and what is known of them.
+
+    Attributes
+    ----------
+    exclude, gold
+        Source documents and gold of the stored question that wording A is.
+    is_comparable
+        Whether the step from A to B may be set beside the stored pairs: a step to a neutral
+        wording, or back to WME, is another kind of step.
+    """
 
     text_a: str
     text_b: str
     exclude: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
+    is_comparable: bool = True
 
 
 def choose_stored(record: DatasetRecord) -> None:
@@ -61,13 +71,13 @@ def choose_stored(record: DatasetRecord) -> None:
         st.button(
             "Use this question",
             on_click=_fill,
-            args=(record.name, cell_id, record.subtrahend, record.minuend),
+            args=(record.name, cell_id, *SIGNALS[record.signal].sides),
             key="probe_use",
             icon=":material/south:",
         )
 
 
-def _fill(dataset: str, cell_id: str, first: str | None, second: str | None) -> None:
+def _fill(dataset: str, cell_id: str, first: str, second: str) -> None:
     cell = reads.store().cell(dataset, cell_id)
     by_group = dict(zip(cell["group"], cell["text"], strict=True))
     texts = cell["text"].tolist()
@@ -121,31 +131,41 @@ def type_wordings(record: DatasetRecord, switch: Switch) -> Question:
     failed = st.session_state.pop("_flip_failed", None)
     if failed:
         st.warning(markdown_safe(failed), icon=":material/edit:")
-    show_flip(switch, text_a or "", text_b or "")
-    return _question(record, text_a or "", text_b or "")
+    is_flip = show_flip(switch, text_a or "", text_b or "")
+    return _question(record, text_a or "", text_b or "", switch if is_flip else None)
 
 
 def _sides(record: DatasetRecord) -> tuple[str, str]:
-    if record.minuend is None:
-        return "Wording A", "Wording B"
-    return (
-        f"Wording A (for example {record.subtrahend})",
-        f"Wording B (for example {record.minuend})",
-    )
+    # A dataset may compare groups of its own; they take the places of its signal's.
+    names = dict(zip(SIGNALS[record.signal].sides, "AB", strict=True))
+    groups = {
+        names.get(group or "", place): group
+        for group, place in ((record.subtrahend, "A"), (record.minuend, "B"))
+        if group is not None
+    }
+    shown = [
+        f"Wording {place}" + (f" (for example {markdown_safe(groups[place])})" if groups else "")
+        for place in "AB"
+    ]
+    return shown[0], shown[1]
 
 
-def _question(record: DatasetRecord, text_a: str, text_b: str) -> Question:
-    """Source documents and gold of a stored question whose wordings were not changed."""
+def _question(record: DatasetRecord, text_a: str, text_b: str, flipped: Switch | None) -> Question:
+    """What is known of wording A where it is a stored question.
+
+    Its source documents and gold hold for wording B too, if that is stored in the same cell or
+    was made from A by the switch: the content is the same.
+    """
+    is_towards_b = flipped is None or flipped.to == SIGNALS[record.signal].sides[1]
     cell_id = reads.store().find_text(record.name, text_a) if text_a.strip() else None
     if cell_id is None:
-        return Question(text_a, text_b)
+        return Question(text_a, text_b, is_comparable=is_towards_b)
     cell = reads.store().cell(record.name, cell_id)
-    stored = set(cell["text"])
-    if text_a not in stored or (text_b and text_b not in stored):
+    if text_b and flipped is None and text_b not in set(cell["text"]):
         return Question(text_a, text_b)
     exclude = {doc_id for ids in runs.excluded(cell) for doc_id in ids}
     gold = reads.store().gold(record.name, cell["query_id"].tolist())["doc_id"].tolist()
-    return Question(text_a, text_b, tuple(sorted(exclude)), tuple(sorted(set(gold))))
+    return Question(text_a, text_b, tuple(sorted(exclude)), tuple(sorted(set(gold))), is_towards_b)
 
 
 def _masked(question: Question) -> None:
@@ -197,7 +217,8 @@ def show_comparisons(
             continue
         rows.append(_summary(found))
         _sides_of(found, record, question)
-        _typical(found, record)
+        if question.is_comparable:
+            _typical(found, record)
     if rows:
         with summary:
             table = pd.DataFrame(rows)
@@ -285,6 +306,8 @@ def _typical(found: probe.Comparison, record: DatasetRecord) -> None:
     """Whether the change is typical among the stored pairs of this retriever."""
     if found.overlap is None or record.minuend is None or record.subtrahend is None:
         return
+    if found.k > runs.DEPTH:
+        return
     groups = {"minuend": record.minuend, "subtrahend": record.subtrahend}
     with st.expander("Is this change typical?", icon=":material/query_stats:"):
         shown = []
@@ -305,8 +328,10 @@ def _typical(found: probe.Comparison, record: DatasetRecord) -> None:
                     alt=sentence,
                 )
         st.caption(
-            f"Stored pairs: {record.minuend} against {record.subtrahend} wordings of "
-            f"{markdown_safe(record.label)}."
+            markdown_safe(
+                f"Stored pairs: {record.minuend} against {record.subtrahend} wordings of "
+                f"{record.label}."
+            )
         )
 
 

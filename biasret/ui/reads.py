@@ -18,7 +18,7 @@ from biasret import probe
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError
 from biasret.precomputed import Folder
-from biasret.retrievers import Retriever, names, record_for
+from biasret.retrievers import Retriever, load, names, record_for
 from biasret.retrievers.dense import Dense
 from biasret.store import DATABASE, Store, make_database
 
@@ -44,17 +44,14 @@ def _identity() -> tuple[str, int, int]:
     path = folder.path / DATABASE
     with _MAKING:
         fingerprint = folder.fingerprint()
-        if st.session_state.get("_fingerprint") != fingerprint or not path.exists():
-            path = _made(str(folder.path), fingerprint)
+        # While another process writes, what is there goes on being shown.
+        if not path.exists() or (
+            st.session_state.get("_fingerprint") != fingerprint and not folder.is_locked()
+        ):
+            path = make_database(folder)
             st.session_state["_fingerprint"] = fingerprint
     stat = path.stat()
     return str(path), stat.st_ino, stat.st_mtime_ns
-
-
-@st.cache_resource(max_entries=4, show_spinner="Preparing the store")
-def _made(folder: str, _fingerprint: str) -> Path:
-    del folder, _fingerprint
-    return make_database(Folder())
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -178,7 +175,7 @@ def ready_retriever(name: str, dataset: str) -> Retriever:
     return outcome
 
 
-@st.cache_resource(max_entries=24, show_spinner=False, ttl=60)
+@st.cache_resource(max_entries=64, show_spinner=False, ttl=60)
 def _attempt(
     path: str, inode: int, modified: int, name: str, dataset: str
 ) -> Retriever | BiasretError:
@@ -188,13 +185,20 @@ def _attempt(
         return error
 
 
-@st.cache_resource(max_entries=24, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)
 def _loaded(path: str, inode: int, modified: int, name: str, dataset: str) -> Retriever:
     opened = _open(path, inode, modified)
     record = record_for(name, models=opened.path.parent / "models")
     vectors = None if record.is_lexical else opened.vectors(dataset, name, "document")
     documents = opened.documents(dataset)[["doc_id", "text"]]
-    retriever = probe.ready(name, documents, vectors=vectors, models=opened.path.parent / "models")
+    models = opened.path.parent / "models"
+    return probe.ready(name, documents, vectors=vectors, like=_model(name, str(models)))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _model(name: str, models: str) -> Retriever:
+    """A retriever without documents: one copy of a model serves every dataset."""
+    retriever = load(name, models=Path(models))
     if isinstance(retriever, Dense):
         retriever.load()
     return retriever

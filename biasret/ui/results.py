@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from biasret import charts, sentences
+from biasret.datasets import SHIPPED
 from biasret.datasets.base import DatasetRecord, Signal
 from biasret.filters import filter_named
 from biasret.metrics import METRICS
@@ -120,7 +121,9 @@ def overview(signal: Signal, *, metric: str, k: int | None) -> None:
     if not known:
         st.info("The store holds no dataset for this signal yet.", icon=":material/database:")
         return
-    record = next(iter(known.values()))
+    # One's own data before what was made up; what ships in the order it ships.
+    order = {name: at for at, name in enumerate(SHIPPED)}
+    record = min(known.values(), key=lambda one: (one.is_illustrative, order.get(one.name, 99)))
     about_dataset(record)
     rows = reads.gaps(
         record.name,

@@ -11,7 +11,7 @@ from biasret.signals.dialect.lexicon import base_of_ing, base_of_s, ing_form, pa
 from biasret.signals.dialect.rules.spelling import RESPELLINGS
 from biasret.signals.dialect.tokens import segments_of, tokenise
 
-__all__ = ["Meaning", "broken", "counts_of", "meaning_of"]
+__all__ = ["Meaning", "counts_of", "meaning_of", "violation"]
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ _ADDED_PRONOUN = {"exist_it": {"3n"}, "personal_dative": {"1sg"}, "subject_doubl
 _ADDED_PRONOUN["subject_doubling"] |= {"3pl"}
 
 
-def broken(source: str, target: str, *, features: Iterable[str]) -> str | None:
+def violation(source: str, target: str, *, features: Iterable[str]) -> str | None:
     """The first thing that a change did not keep, as a sentence, or None.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from biasret.errors import InputError
-from biasret.signals.dialect.contract import broken, counts_of
+from biasret.signals.dialect.contract import counts_of, violation
 from biasret.signals.dialect.features import FEATURES, enabled_features
 from biasret.signals.dialect.parsing import parser_available, read_segments, shared_parser
 from biasret.signals.dialect.protection import Shield
@@ -251,7 +251,7 @@ def protected(segment: Segment, candidate: Candidate, shield: Shield) -> str | N
 
 def contract_fault(segment: Segment, candidate: Candidate) -> str | None:
     target = realise(segment.text, list(candidate.edits))
-    return broken(segment.text, target, features=[candidate.feature, *candidate.composed])
+    return violation(segment.text, target, features=[candidate.feature, *candidate.composed])
 
 
 def _resolved(candidates: list[Candidate]) -> Iterator[tuple[Candidate, Candidate | None]]:

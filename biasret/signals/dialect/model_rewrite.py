@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from biasret.errors import InputError
 from biasret.llm import ChatClient, EndpointError
-from biasret.signals.dialect.contract import broken, meaning_of
+from biasret.signals.dialect.contract import meaning_of, violation
 from biasret.signals.dialect.engine import to_aal
 from biasret.signals.dialect.features import FEATURES
 from biasret.signals.dialect.protection import Shield
@@ -105,7 +105,7 @@ def _asked(
 def _fault(text: str, target: str, to: str, named: dict[tuple[str, str], str]) -> str | None:
     """What the rewrite does not keep; the contract reads from WME to AAL, so turn it round."""
     wme, aal = (text, target) if to == "AAL" else (target, text)
-    fault = broken(wme, aal, features=sorted(named.values()))
+    fault = violation(wme, aal, features=sorted(named.values()))
     if fault is not None:
         return fault
     segments = [Segment(text[a:b], a, tokenise(text[a:b])) for a, b in segments_of(text)]
