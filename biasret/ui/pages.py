@@ -72,18 +72,16 @@ def remember_link() -> None:
         st.session_state["_link"] = {key: st.query_params.get_all(key) for key in st.query_params}
 
 
-def _told(key: str, shown: str, options: Sequence[str]) -> None:
-    """Say so, once, when the link asked for something that is not to be had."""
+def _told(key: str, shown: Sequence[str]) -> None:
+    """Say so, once, when the link asked for something else than what is shown."""
     asked = st.session_state.get("_link", {}).pop(key, None)
-    if not asked:
-        return
-    values = asked if asked[0] in options else asked[0].split(",")
-    refused = [value for value in values if value and value not in options]
+    refused = [value for value in asked or () if value and value not in shown]
     if refused:
+        using = ", ".join(shown) or "none"
         st.warning(
             markdown_safe(
                 f"The link asked for {key}={refused[0]}, which is not to be had here; "
-                f"using {shown}."
+                f"using {using}."
             ),
             icon=":material/link_off:",
         )
@@ -107,7 +105,7 @@ def pick_dataset(key: str, *, signal: str | None = None) -> DatasetRecord:
         st.stop()
     names = list(known)
     name = st.selectbox("Dataset", names, key=key, bind="query-params")
-    _told(key, name, names)
+    _told(key, [name])
     return known[name]
 
 
@@ -123,7 +121,7 @@ def pick_k(key: str, ks: Sequence[int], *, default: int) -> int:
         bind="query-params",
         help="How many documents of each ranking are read.",
     )
-    _told(key, str(chosen), options)
+    _told(key, [str(chosen)])
     return int(chosen or default)
 
 
@@ -140,8 +138,7 @@ def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = N
         bind="query-params",
         help=help,
     )
-    shown = {name: markdown_safe(label) for name, label in names.items()}
-    _told(key, shown[chosen or options[0]], list(shown.values()))
+    _told(key, [markdown_safe(names[chosen or options[0]])])
     return str(chosen or options[0])
 
 
@@ -150,7 +147,9 @@ def pick_filter(key: str, record: DatasetRecord, *, metric: str) -> str:
     stored = reads.filters(record.name, metric)
     names = [name for name in FILTERS if name in stored]
     names += [name for name in stored if name not in FILTERS]
-    return pick("Queries", key, {name: filter_named(name).label for name in names or ["raw"]})
+    if len(names) < 2:
+        return "raw"
+    return pick("Queries", key, {name: filter_named(name).label for name in names})
 
 
 def pick_retrievers(key: str, dataset: str) -> list[str]:
@@ -174,8 +173,7 @@ def pick_retrievers(key: str, dataset: str) -> list[str]:
         help="Results of all of these are stored; those that are not installed here cannot be "
         "asked a new question.",
     )
-    labels = [sentences.retriever_label(name) for name in names]
-    _told(key, ", ".join(map(sentences.retriever_label, chosen)) or "none", labels)
+    _told(key, [sentences.retriever_label(name) for name in chosen])
     return list(chosen)
 
 
