@@ -223,8 +223,8 @@ FLIPS: Catalogue[FlipTo] = Catalogue(
     [
         FlipTo("AAL", "dialect", "WME to AAL", "lays features of AAL over the text", _aal),
         FlipTo("WME", "dialect", "AAL to WME", "translates AAL features into WME", _wme),
-        FlipTo("right", "framing", "right wording", "as a right-leaning asker", _framed("right")),
-        FlipTo("left", "framing", "left wording", "as a left-leaning asker", _framed("left")),
-        FlipTo("neutral", "framing", "neutral wording", "the most descriptive wording", _neutral),
+        FlipTo("right", "framing", "right", "as a right-leaning asker", _framed("right")),
+        FlipTo("left", "framing", "left", "as a left-leaning asker", _framed("left")),
+        FlipTo("neutral", "framing", "neutral", "the most descriptive wording", _neutral),
     ],
 )

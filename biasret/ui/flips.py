@@ -31,7 +31,7 @@ def choose_flip(record: DatasetRecord) -> Switch:
     """Direction and strength of the flip that the button performs."""
     engine = SIGNALS[record.signal].engine
     names = {name: one.label for name, one in FLIPS.items() if one.signal == engine}
-    direction, first, second = st.columns([3, 3, 2])
+    direction, first, second = st.columns([4, 4, 2])
     with direction:
         to = pick("Flip to", f"probe_flip_{engine}", names)
     settings: dict[str, object] = {}

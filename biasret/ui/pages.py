@@ -119,6 +119,7 @@ def pick_k(key: str, ks: Sequence[int], *, default: int) -> int:
         required=True,
         key=key,
         bind="query-params",
+        wrap=True,
         help="How many documents of each ranking are read.",
     )
     _told(key, [str(chosen)])
@@ -136,6 +137,7 @@ def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = N
         format_func=lambda name: markdown_safe(names[name]),
         key=key,
         bind="query-params",
+        wrap=True,
         help=help,
     )
     _told(key, [markdown_safe(names[chosen or options[0]])])

@@ -123,7 +123,7 @@ def type_wordings(record: DatasetRecord, switch: Switch) -> Question:
         with st.container(horizontal=True):
             st.form_submit_button("Compare", type="primary", icon=":material/compare_arrows:")
             st.form_submit_button(
-                f"Flip A into B ({FLIPS[switch.to].label})",
+                f"Flip A into B: {FLIPS[switch.to].label}",
                 icon=":material/swap_horiz:",
                 on_click=_write_b,
                 args=(switch,),
