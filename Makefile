@@ -34,6 +34,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python -m biasret bench embed
 	$(BIN)/python -m biasret bench store
 	$(BIN)/python -m biasret bench probe
+	$(BIN)/python -m biasret bench signals
 
 # The stamp is renewed when the list of requirements changes.
 $(VENV)/.installed: requirements.txt

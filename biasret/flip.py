@@ -46,6 +46,8 @@ class Flip:
         What the reader should know: what was not changed and why.
     engine
         Which rules wrote it.
+    detail
+        All that the engine said, as plain values: settings, every edit and what was refused.
     """
 
     source: str
@@ -55,6 +57,7 @@ class Flip:
     label: str
     notices: tuple[str, ...]
     engine: str
+    detail: dict[str, Any]
 
     @property
     def is_changed(self) -> bool:
@@ -62,8 +65,9 @@ class Flip:
         return self.source != self.target
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return {**asdict(self), "is_changed": self.is_changed}
+        """Plain values, for JSON: ``text`` is the counterpart."""
+        own = asdict(self)
+        return {"text": self.target, "is_changed": self.is_changed, **own.pop("detail"), **own}
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,7 @@ def _aal(text: str, *, density: float = 0.4, seed: int = 0, profile: str = "gram
         label="Synthetic: rule-based AAL features, not a speaker's words",
         notices=tuple(notices),
         engine=f"dialect {made.engine_version}",
+        detail=asdict(made),
     )
 
 
@@ -146,6 +151,7 @@ def _wme(text: str, *, confidence: float = 0.7) -> Flip:
         label="Generated: translated to WME by rule",
         notices=tuple(notices),
         engine=f"dialect {made.engine_version}",
+        detail=asdict(made),
     )
 
 
@@ -177,7 +183,8 @@ def _framed(stance: str) -> Callable[..., Flip]:
                 "No word of this text has a left and a right wording in the lexicon; "
                 "the modes tail and framed add one."
             )
-        return _framing_flip(text, made.text, made.edits, stance, tuple(notices), triple.engine)
+        detail = {**triple.as_dict(), "edits": [asdict(edit) for edit in made.edits]}
+        return _framing_flip(text, made.text, made.edits, stance, tuple(notices), detail)
 
     return write
 
@@ -191,12 +198,19 @@ def _neutral(text: str, *, mode: str = "lexical", intensity: int = 1, seed: int 
     notices = made.notices
     if made.text == text:
         notices = (*notices, "No leaning words of the lexicon were found in this text.")
-    return _framing_flip(text, made.text, made.edits, "neutral", notices, framing.ENGINE)
+    return _framing_flip(text, made.text, made.edits, "neutral", notices, made.as_dict())
 
 
 def _framing_flip(
-    source: str, target: str, edits: Any, stance: str, notices: tuple[str, ...], engine: str
+    source: str,
+    target: str,
+    edits: Any,
+    stance: str,
+    notices: tuple[str, ...],
+    detail: dict[str, Any],
 ) -> Flip:
+    from biasret.signals.framing import ENGINE
+
     marks = tuple(
         Mark(
             e.start,
@@ -211,7 +225,7 @@ def _framing_flip(
         for e in edits
     )
     label = f"Generated: {stance} wording by rule, not a person's words"
-    return Flip(source, target, stance, marks, label, notices, engine)
+    return Flip(source, target, stance, marks, label, notices, ENGINE, detail)
 
 
 def _strings(value: object) -> tuple[str, ...]:

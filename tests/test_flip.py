@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,21 @@ class TestTypicality:
     def test_the_verdict_follows_the_share(self, n_less, words):
         stored = np.concatenate([np.zeros(n_less), np.ones(100 - n_less)])
         assert words in typical(typicality("lean@10", 0.5, stored))
+
+
+@pytest.mark.parametrize(
+    ("to", "fields"),
+    [
+        ("AAL", {"text", "edits", "skipped", "config", "engine_version", "marks", "notices"}),
+        ("WME", {"text", "edits", "skipped", "config", "engine_version"}),
+        ("right", {"text", "edits", "mode", "topic", "frame", "skips", "one_sided", "left"}),
+        ("neutral", {"text", "edits", "n_hits", "lean_before", "lean_after", "skips"}),
+    ],
+)
+def test_the_document_holds_all_that_the_engine_said(to, fields):
+    made = flip(CASES[to], to=to)
+    document = json.loads(json.dumps(made.as_dict()))
+    assert fields <= document.keys()
+    assert document["text"] == made.target
+    for edit in document["edits"]:
+        assert CASES[to][edit["start"] : edit["end"]] == edit["original"]

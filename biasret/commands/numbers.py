@@ -20,6 +20,7 @@ BENCHES = {
     "embed": "biasret.bench_embed",
     "store": "biasret.bench_store",
     "probe": "biasret.bench_probe",
+    "signals": "biasret.bench_signals",
 }
 
 
