@@ -128,7 +128,7 @@ def _aal(text: str, *, density: float = 0.4, seed: int = 0, profile: str = "gram
         source=made.source,
         target=made.target,
         to="AAL",
-        marks=_dialect_marks(made.edits),
+        marks=_marks(made.edits, lambda edit: edit.feature),
         label="Synthetic: rule-based AAL features, not a speaker's words",
         notices=tuple(notices),
         engine=f"dialect {made.engine_version}",
@@ -147,7 +147,7 @@ def _wme(text: str, *, confidence: float = 0.7) -> Flip:
         source=made.source,
         target=made.target,
         to="WME",
-        marks=_dialect_marks(made.edits),
+        marks=_marks(made.edits, lambda edit: edit.feature),
         label="Generated: translated to WME by rule",
         notices=tuple(notices),
         engine=f"dialect {made.engine_version}",
@@ -155,19 +155,20 @@ def _wme(text: str, *, confidence: float = 0.7) -> Flip:
     )
 
 
-def _dialect_marks(edits: Any) -> tuple[Mark, ...]:
+def _marks(edits: Any, name: Callable[[Any], str]) -> tuple[Mark, ...]:
+    """Edits of either engine, each under the name of what licensed it."""
     return tuple(
         Mark(
-            e.start,
-            e.end,
-            e.target_start,
-            e.target_end,
-            e.original,
-            e.replacement,
-            e.feature,
-            e.why,
+            start=edit.start,
+            end=edit.end,
+            target_start=edit.target_start,
+            target_end=edit.target_end,
+            original=edit.original,
+            replacement=edit.replacement,
+            name=name(edit),
+            why=edit.why,
         )
-        for e in edits
+        for edit in edits
     )
 
 
@@ -211,19 +212,7 @@ def _framing_flip(
 ) -> Flip:
     from biasret.signals.framing import ENGINE
 
-    marks = tuple(
-        Mark(
-            e.start,
-            e.end,
-            e.target_start,
-            e.target_end,
-            e.original,
-            e.replacement,
-            e.term or e.kind,
-            e.why,
-        )
-        for e in edits
-    )
+    marks = _marks(edits, lambda edit: edit.term or edit.kind)
     label = f"Generated: {stance} wording by rule, not a person's words"
     return Flip(source, target, stance, marks, label, notices, ENGINE, detail)
 
