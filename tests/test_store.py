@@ -404,7 +404,7 @@ def test_rows_that_got_lost_on_the_way_are_noticed(stored, monkeypatch):
         def __getattr__(self, name: str) -> object:
             return getattr(self._connection, name)
 
-    monkeypatch.setattr("biasret.store.duckdb.connect", Lossy)
+    monkeypatch.setattr("biasret.store.database.duckdb.connect", Lossy)
     with pytest.raises(StoreError, match="Table qrels has 0 rows where its files hold 9"):
         make_database(stored.folder, force=True)
 

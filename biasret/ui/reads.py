@@ -32,6 +32,7 @@ __all__ = [
     "levels",
     "overlaps",
     "ready_retriever",
+    "rows",
     "store",
 ]
 
@@ -82,12 +83,17 @@ def _datasets(path: str, inode: int, modified: int) -> dict[str, DatasetRecord]:
 
 def gaps(dataset: str, **wanted: object) -> pd.DataFrame:
     """Stored gaps in the order of the catalogue of retrievers."""
-    return in_order(_table("gaps", *_identity(), dataset, tuple(sorted(wanted.items()))))
+    return in_order(rows("gaps", dataset, **wanted))
 
 
 def levels(dataset: str, **wanted: object) -> pd.DataFrame:
     """Stored levels in the order of the catalogue of retrievers."""
-    return in_order(_table("levels", *_identity(), dataset, tuple(sorted(wanted.items()))))
+    return in_order(rows("levels", dataset, **wanted))
+
+
+def rows(name: str, dataset: str, **wanted: object) -> pd.DataFrame:
+    """Rows of a stored table, in order of its key; keyword arguments as in `Store.rows`."""
+    return _table(name, *_identity(), dataset, tuple(sorted(wanted.items())))
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
@@ -99,15 +105,12 @@ def _table(
     dataset: str,
     wanted: tuple[tuple[str, object], ...],
 ) -> pd.DataFrame:
-    opened = _open(path, inode, modified)
-    read = opened.gaps if name == "gaps" else opened.levels
-    return read(dataset, **dict(wanted))
+    return _open(path, inode, modified).rows(name, dataset, **dict(wanted))
 
 
 def filters(dataset: str, metric: str) -> list[str]:
     """Filters under which a metric of a dataset was measured."""
-    rows = _table("levels", *_identity(), dataset, (("metric", metric),))
-    return sorted(rows["filter"].unique())
+    return sorted(rows("levels", dataset, metric=metric)["filter"].unique())
 
 
 def counts(dataset: str) -> dict[str, int]:

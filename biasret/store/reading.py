@@ -1,17 +1,10 @@
-"""DuckDB over the Parquet files: every line of SQL is here.
-
-The database is made beside and renamed over, so that a reader never sees half of it.
-Readers attach it read-only to a private in-memory instance: DuckDB shares one instance
-per path inside a process and would go on serving a file that was replaced.
-"""
+"""Every question that is asked of the store."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import duckdb
 import numpy as np
@@ -19,126 +12,11 @@ import pandas as pd
 import pyarrow as pa
 
 from biasret.errors import NothingStored, StoreError
-from biasret.precomputed import Folder, Vectors
-from biasret.tables import TABLES, Table
+from biasret.precomputed import Vectors
+from biasret.store.database import attached, first_line
+from biasret.tables import TABLES
 
-__all__ = ["DATABASE", "Store", "make_database"]
-
-DATABASE = "biasret.duckdb"
-
-_SQL_TYPES = {
-    "text": "VARCHAR",
-    "texts": "VARCHAR[]",
-    "int": "BIGINT",
-    "float": "DOUBLE",
-    "bool": "BOOLEAN",
-    "vector": "FLOAT[]",
-}
-
-
-def make_database(folder: Folder, *, force: bool = False) -> Path:
-    """Make the database from the Parquet files, unless it is there and up to date.
-
-    Parameters
-    ----------
-    force
-        Make it even when nothing has changed.
-
-    Returns
-    -------
-    pathlib.Path
-        The database file.
-
-    Raises
-    ------
-    StoreError
-        A file cannot be read, or another process is writing.
-    """
-    target = folder.path / DATABASE
-    fingerprint = folder.fingerprint()
-    if not force and _recorded(target) == fingerprint:
-        return target
-    # The process id keeps two makers apart; the last rename wins and both are whole.
-    beside = target.with_name(f".{DATABASE}.{os.getpid()}.{threading.get_ident()}.part")
-    folder.path.mkdir(parents=True, exist_ok=True)
-    try:
-        connection = duckdb.connect(str(beside))
-        try:
-            for table in TABLES.values():
-                _fill(connection, table, folder.files(table.name))
-            connection.execute("CREATE TABLE made (fingerprint VARCHAR)")
-            connection.execute("INSERT INTO made VALUES (?)", [fingerprint])
-            connection.execute("CHECKPOINT")
-        finally:
-            connection.close()
-        beside.replace(target)
-    except duckdb.Error as error:
-        raise StoreError(
-            f"The database could not be made from {folder.path}: {_first_line(error)}. Run "
-            "`python -m biasret build --force`, or import the dataset of that file again."
-        ) from error
-    finally:
-        beside.unlink(missing_ok=True)
-        beside.with_name(beside.name + ".wal").unlink(missing_ok=True)
-    return target
-
-
-def _fill(connection: duckdb.DuckDBPyConnection, table: Table, files: list[Path]) -> None:
-    columns = ", ".join(f'"{c.name}" {_SQL_TYPES[c.kind]}' for c in table.columns)
-    connection.execute(f"CREATE TABLE {table.name} ({columns})")
-    expected = 0
-    for path in files:
-        connection.execute(
-            f"INSERT INTO {table.name} BY NAME SELECT * FROM read_parquet(?)", [str(path)]
-        )
-        expected += _one(connection, "SELECT count(*) FROM read_parquet(?)", [str(path)])
-    found = _one(connection, f"SELECT count(*) FROM {table.name}", [])
-    if found != expected:
-        raise StoreError(f"Table {table.name} has {found} rows where its files hold {expected}.")
-
-
-def _one(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[object]) -> Any:
-    row = connection.execute(sql, values).fetchone()
-    assert row is not None
-    return row[0]
-
-
-def _recorded(path: Path) -> str | None:
-    """The fingerprint a database was made from; None: missing, unreadable or half made."""
-    if not path.exists():
-        return None
-    try:
-        with _attached(path) as connection:
-            return str(_one(connection, "SELECT fingerprint FROM stored.made", []))
-    except (duckdb.Error, StoreError):
-        return None
-
-
-def _first_line(error: duckdb.Error) -> str:
-    # What follows shows our own SQL.
-    return str(error).partition("\n")[0]
-
-
-def _attached(path: Path) -> duckdb.DuckDBPyConnection:
-    threads = max(1, min(4, os.cpu_count() or 1))
-    connection = duckdb.connect(":memory:", config={"threads": threads})
-    try:
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"ATTACH '{quoted}' AS stored (READ_ONLY)")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-    except duckdb.Error as error:
-        connection.close()
-        if isinstance(error, duckdb.IOException) and "lock" in str(error).lower():
-            raise StoreError(
-                "The store is being rebuilt by another process; try again in a moment."
-            ) from error
-        raise StoreError(
-            f"The store {path.name} cannot be opened ({_first_line(error)}); run "
-            "`python -m biasret build`."
-        ) from error
-    return connection
-
+__all__ = ["Store"]
 
 T = TypeVar("T")
 
@@ -164,7 +42,7 @@ class Store:
         if not path.exists():
             raise StoreError(f"There is no store at {path}; run `python -m biasret build`.")
         self.path = path
-        self._connection = _attached(path)
+        self._connection = attached(path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -180,7 +58,7 @@ class Store:
             with self._connection.cursor() as cursor:
                 return ask(cursor)
         except duckdb.Error as error:
-            raise StoreError(f"The store could not answer: {_first_line(error)}") from error
+            raise StoreError(f"The store could not answer: {first_line(error)}") from error
 
     # -- what is there -----------------------------------------------------------------
 
@@ -296,18 +174,29 @@ class Store:
         )
 
     def gaps(self, dataset: str | None = None, **wanted: object) -> pd.DataFrame:
-        """Rows of ``gaps``; keyword arguments name columns and the values they must equal."""
-        return self._where("gaps", dataset, wanted)
+        """Rows of ``gaps``; see `rows`."""
+        return self.rows("gaps", dataset, **wanted)
 
     def levels(self, dataset: str | None = None, **wanted: object) -> pd.DataFrame:
-        """Rows of ``levels``; keyword arguments name columns and the values they must equal."""
-        return self._where("levels", dataset, wanted)
+        """Rows of ``levels``; see `rows`."""
+        return self.rows("levels", dataset, **wanted)
 
     def measurements(self, dataset: str, **wanted: object) -> pd.DataFrame:
-        """Rows of ``measurements``; keyword arguments as in `gaps`."""
-        return self._where("measurements", dataset, wanted)
+        """Rows of ``measurements``; see `rows`."""
+        return self.rows("measurements", dataset, **wanted)
 
-    def _where(self, name: str, dataset: str | None, wanted: dict[str, object]) -> pd.DataFrame:
+    def rows(self, name: str, dataset: str | None = None, **wanted: object) -> pd.DataFrame:
+        """Rows of a table, in order of its key.
+
+        Parameters
+        ----------
+        name
+            A key of `TABLES`.
+        dataset
+            None: of every dataset.
+        wanted
+            Columns, and the value each must equal; None: any.
+        """
         table = TABLES[name]
         conditions, values = [], []
         if dataset is not None:

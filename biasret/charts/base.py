@@ -1,0 +1,75 @@
+"""What every chart shares: colours and markers of groups, safe labels, error bars, ground.
+
+Colour is never the only cue: each group has a marker shape, and each row its numbers in
+text. Figures keep transparent backgrounds and leave font colours to the page's theme, so
+that they read on light and dark alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+__all__ = ["GROUP_STYLES", "GUIDE", "MARK", "OTHER", "bars", "ground", "group_style", "plain"]
+
+#: Colour and marker of each group, the same on every page (Tang et al., figures).
+GROUP_STYLES = {
+    "left": ("#4477AA", "circle"),
+    "liberal": ("#4477AA", "circle"),
+    "right": ("#E60000", "square"),
+    "conservative": ("#E60000", "square"),
+    "WME": ("#EE7733", "circle"),
+    "AAL": ("#AA3377", "diamond"),
+    "neutral": ("#888888", "triangle-up"),
+}
+
+#: Colour and marker of a group that has none of its own.
+OTHER = ("#009988", "circle")
+
+#: Colour of marks that stand for no group.
+MARK = "#5C6BC0"
+
+#: A line that guides the eye, such as the one at zero.
+GUIDE = {"dash": "dash", "width": 1, "color": "#888888"}
+
+
+def ground(figure: go.Figure, **layout: Any) -> None:
+    """Lay out a figure on the page's own background."""
+    figure.update_layout(
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        template="plotly_white",
+        **layout,
+    )
+
+
+def group_style(group: str) -> tuple[str, str]:
+    """Colour and marker of a group."""
+    return GROUP_STYLES.get(group, OTHER)
+
+
+def plain(text: str) -> str:
+    """Text for a chart label: plotly reads tags, so angle brackets are replaced."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
+def bars(
+    mean: pd.Series, low: pd.Series, high: pd.Series, colour: str, *, thickness: int
+) -> dict[str, object]:
+    """Error bars; a mean without an interval has none, for a bar of no width reads as certain."""
+
+    def lengths(ends: pd.Series) -> list[float | None]:
+        return [float(length) if np.isfinite(length) else None for length in ends]
+
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": lengths(high - mean),
+        "arrayminus": lengths(mean - low),
+        "color": colour,
+        "thickness": thickness,
+        "width": 4,
+    }

@@ -1,0 +1,6 @@
+"""DuckDB over the Parquet files: every line of SQL is in this package."""
+
+from biasret.store.database import DATABASE, make_database
+from biasret.store.reading import Store
+
+__all__ = ["DATABASE", "Store", "make_database"]
