@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +17,7 @@ from biasret import probe
 from biasret.errors import StoreError
 from biasret.precomputed import Vectors, text_sha256
 from biasret.probe import Comparison, compare, movement, rank_biased_overlap
+from biasret.retrievers.dense import Dense
 
 #: Rankings by hand, best first, by text.
 LISTS = {
@@ -199,7 +201,7 @@ def test_a_blank_side_is_empty_even_where_a_model_would_answer():
         def prompts(self):
             return {}
 
-    made = probe.Dense(word_retriever().record, Answers)
+    made = Dense(word_retriever().record, Answers)
     made.index(toy_dataset().documents)
     for blank in ("", "  \n"):
         found = compare(made, "tax", blank, k=5, stances=STANCES, gold=["d01"])
@@ -302,7 +304,9 @@ def test_stored_vectors_in_any_order_index_the_same_documents(monkeypatch):
         text_sha256=[hashes[ids[i]] for i in shuffled],
         truncated=np.zeros(10, dtype=bool),
     )
-    monkeypatch.setattr(probe, "load", lambda name, models=None: word_retriever())
+    monkeypatch.setattr(
+        sys.modules["biasret.probe.ready"], "load", lambda name, models=None: word_retriever()
+    )
     made = probe.ready("words", toy.documents.iloc[::-1], vectors=vectors)
     for text in ("tax school", "border"):
         mine, theirs = made.search([text], k=10)[0], straight.search([text], k=10)[0]
@@ -320,7 +324,9 @@ def test_vectors_that_do_not_fit_the_documents_are_refused(monkeypatch, fault):
     else:
         hashes[0] = text_sha256("what it said before")
     vectors = Vectors(ids, np.eye(10, 4, dtype=np.float32), hashes, np.zeros(10, dtype=bool))
-    monkeypatch.setattr(probe, "load", lambda name, models=None: word_retriever())
+    monkeypatch.setattr(
+        sys.modules["biasret.probe.ready"], "load", lambda name, models=None: word_retriever()
+    )
     with pytest.raises(StoreError, match=r"1 of 10 documents .* run `python -m biasret build`"):
         probe.ready("words", documents, vectors=vectors)
 

@@ -8,32 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import pandas as pd
 
-from biasret.errors import StoreError
-from biasret.precomputed import Vectors, text_sha256
-from biasret.retrievers import Retriever, load
+from biasret.probe.overlap import movement, rank_biased_overlap
+from biasret.retrievers import Retriever
 from biasret.retrievers.base import Ranking, mask, positions, ranks_of
 from biasret.retrievers.dense import Dense
 from biasret.tables import LEAN_CODES
 
-__all__ = [
-    "RBO_P",
-    "Comparison",
-    "Side",
-    "Typicality",
-    "compare",
-    "rank_biased_overlap",
-    "ready",
-    "typicality",
-]
-
-#: Persistence of rank-biased overlap: the first ten ranks carry 86% of the weight.
-RBO_P = 0.9
+__all__ = ["Comparison", "Side", "compare"]
 
 
 @dataclass(frozen=True)
@@ -110,101 +96,6 @@ class Comparison:
         if self.n_lost == 0 and self.n_new == 0:
             return "reordered"
         return "changed"
-
-
-@dataclass(frozen=True)
-class Typicality:
-    """Where a probe's value lies among the stored pairs of the same retriever and dataset.
-
-    Attributes
-    ----------
-    quantity
-        What is compared, in words.
-    value
-        The probe's.
-    stored : float64, shape (n,)
-        The stored pairs', in the same unit and orientation.
-    n_less
-        Stored pairs with a smaller change.
-    n_equal
-        Stored pairs with a change of the same size.
-    """
-
-    quantity: str
-    value: float
-    stored: np.ndarray
-    n_less: int
-    n_equal: int
-
-    @property
-    def share_less(self) -> float:
-        """Share of stored pairs that changed less, in [0, 1]."""
-        return self.n_less / len(self.stored)
-
-
-def typicality(
-    quantity: str, value: float, stored: np.ndarray, *, rest: float = 0.0
-) -> Typicality | None:
-    """How large a change is among the stored ones; None where none are stored.
-
-    Parameters
-    ----------
-    rest
-        The value of no change: 0 for a difference, 1 for an overlap. Changes are compared
-        by their distance from it, to nine decimals, since they are ratios of small counts.
-    """
-    if len(stored) == 0:
-        return None
-    sizes = np.round(np.abs(stored - rest), 9)
-    size = round(abs(value - rest), 9)
-    return Typicality(
-        quantity, value, stored, int((sizes < size).sum()), int((sizes == size).sum())
-    )
-
-
-def fitting(vectors: Vectors, documents: pd.DataFrame) -> np.ndarray:
-    """The vectors of these documents, row for row.
-
-    Raises
-    ------
-    StoreError
-        A document has no vector, or its text is not the one that was encoded.
-    """
-    order = pd.Index(vectors.ids).get_indexer(documents["doc_id"])
-    hashes = np.array(vectors.text_sha256, dtype=object)[order]
-    texts = np.array([text_sha256(text) for text in documents["text"]], dtype=object)
-    n_wrong = int(((order < 0) | (hashes != texts)).sum())
-    if n_wrong:
-        raise StoreError(
-            f"{n_wrong:,} of {len(documents):,} documents have no vector or have changed since "
-            "they were encoded; run `python -m biasret build`."
-        )
-    return vectors.matrix[order]
-
-
-def ready(
-    name: str,
-    documents: pd.DataFrame,
-    *,
-    vectors: Vectors | None = None,
-    models: Path | None = None,
-    like: Retriever | None = None,
-) -> Retriever:
-    """A retriever with the documents indexed, from stored vectors where there are any.
-
-    Parameters
-    ----------
-    vectors
-        Of the documents, in any order; ignored by lexical retrievers.
-    like
-        A retriever of the same name whose model is shared.
-    """
-    retriever = like.sibling() if isinstance(like, Dense) else load(name, models=models)
-    if isinstance(retriever, Dense) and vectors is not None:
-        retriever.index(documents, vectors=fitting(vectors, documents))
-    else:
-        retriever.index(documents)
-    return retriever
 
 
 def compare(
@@ -320,67 +211,3 @@ def _documents(first: Sequence[str], second: Sequence[str]) -> pd.DataFrame:
     return table.assign(_best=best).sort_values("_best", kind="stable", ignore_index=True)[
         ["doc_id", "rank_a", "rank_b", "movement"]
     ]
-
-
-def movement(rank_a: int | None, rank_b: int | None) -> str:
-    """How a document moved from A to B, in words.
-
-    Examples
-    --------
-    >>> movement(5, 2), movement(2, 5), movement(3, 3), movement(None, 1), movement(1, None)
-    ('up 3', 'down 3', 'same', 'new', 'lost')
-    """
-    if rank_a is None:
-        return "new"
-    if rank_b is None:
-        return "lost"
-    if rank_a == rank_b:
-        return "same"
-    return f"up {rank_a - rank_b}" if rank_b < rank_a else f"down {rank_b - rank_a}"
-
-
-def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, p: float = RBO_P) -> float:
-    """Rank-biased overlap of two rankings without ties, extrapolated to infinite depth.
-
-    Parameters
-    ----------
-    first, second
-        Distinct ids, best first; neither empty. Lengths may differ.
-    p
-        Persistence in (0, 1): the weight of rank d falls as p ** (d - 1).
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 for identical lists.
-
-    References
-    ----------
-    Webber, Moffat and Zobel (2010), A similarity measure for indefinite rankings, eq. 32.
-
-    Examples
-    --------
-    >>> rank_biased_overlap(["a", "b"], ["a", "b"])
-    1.0
-    >>> rank_biased_overlap(["a"], ["b"])
-    0.0
-    """
-    short, long = sorted([list(first), list(second)], key=len)
-    s, ell = len(short), len(long)
-    overlap = np.zeros(ell + 1)  # overlap[d]: documents shared by the two prefixes of depth d
-    seen_short: set[str] = set()
-    seen_long: set[str] = set()
-    for d in range(1, ell + 1):
-        seen_long.add(long[d - 1])
-        if d <= s:
-            seen_short.add(short[d - 1])
-        overlap[d] = len(seen_short & seen_long)
-    depth = np.arange(1, ell + 1)
-    weights = p**depth
-    agreed = float((overlap[1:] / depth * weights).sum())
-    beyond = depth[s:]
-    # Between the ends of the two lists, the shorter is taken to go on agreeing as it did.
-    agreed += float((overlap[s] * (beyond - s) / (beyond * s) * p**beyond).sum())
-    tail = ((overlap[ell] - overlap[s]) / ell + overlap[s] / s) * p**ell
-    # Rounding: identical lists shall be exactly 1.
-    return float(min(1.0, round((1 - p) / p * agreed + tail, 12)))
