@@ -15,6 +15,7 @@ from typing import Any
 from biasret import __version__
 from biasret.commands import ask, data, numbers
 from biasret.errors import BiasretError, InputError
+from biasret.kinds import KINDS, Option, options
 
 DEFAULT_RETRIEVERS_HELP = (
     "a retriever's name, or st:PATH or m2v:PATH for a model of your own; may be given several "
@@ -61,14 +62,12 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--force", action="store_true", help="make it again, changed or not")
 
     bring = _command(commands, "import", data.bring_in, "bring in documents, queries and qrels")
-    bring.add_argument("kind", choices=["articles"], help="what kind of source PATH is")
-    bring.add_argument("path", type=Path, metavar="PATH", help="a folder or a mapping file")
+    kinds = "; ".join(f"{kind.name}: {kind.about} (PATH: {kind.path})" for kind in KINDS.values())
+    bring.add_argument("kind", choices=list(KINDS), help=kinds)
+    bring.add_argument("path", type=Path, metavar="PATH", help="where the source is")
     bring.add_argument("--name", required=True, help="what the dataset is called here")
-    bring.add_argument("--mapping", type=Path, metavar="FILE", help="a mapping file (TOML)")
-    bring.add_argument("--column", action="append", default=[], metavar="TABLE.FIELD=COLUMN")
-    bring.add_argument("--folder", type=Path, help="where the files of the mapping are")
-    bring.add_argument("--signal", choices=["lean", "dialect"])
-    bring.add_argument("--encoding", help="of text files, if not UTF-8")
+    for option in options().values():
+        _kind_option(bring, option)
     bring.add_argument(
         "--vectors",
         action="append",
@@ -125,6 +124,23 @@ def _parser() -> argparse.ArgumentParser:
 
     _command(commands, "doctor", numbers.doctor, "say what is installed, stored and missing")
     return parser
+
+
+def _kind_option(parser: argparse.ArgumentParser, option: Option) -> None:
+    takers = [kind.name for kind in KINDS.values() if option in kind.options]
+    about = f"{option.about} (of {', '.join(takers)})"
+    if option.is_switch:
+        parser.add_argument(option.flag, action="store_true", help=about)
+        return
+    parser.add_argument(
+        option.flag,
+        action="append" if option.is_repeated else "store",
+        default=[] if option.is_repeated else None,
+        choices=option.choices or None,
+        metavar=option.metavar,
+        type=option.type,
+        help=about,
+    )
 
 
 def _flip_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,8 @@ build that was killed goes on where it stopped.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ import pandas as pd
 from biasret import audit, contrasts, filters, metrics, runs
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
+from biasret.progress import Progress, silent
 from biasret.retrievers import Retriever, load
 from biasret.retrievers.base import SCORE_DECIMALS
 from biasret.retrievers.cache import DiskCache
@@ -27,19 +27,6 @@ __all__ = ["Progress", "build_dataset", "build_retriever", "read_dataset", "save
 
 #: Raised when the same inputs would give another file.
 STEPS = {"embeddings": 1, "runs": 2, "measurements": 1, "gaps": 1}
-
-
-class Progress(Protocol):
-    """Shows how far a step is."""
-
-    def __call__(self, title: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-        """A context whose value is called with the number of items just done."""
-
-
-@contextmanager
-def silent(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows nothing."""
-    yield lambda _: None
 
 
 def save_dataset(folder: Folder, dataset: Dataset, *, inputs: dict[str, Any]) -> None:

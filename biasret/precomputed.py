@@ -15,7 +15,7 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -32,7 +32,7 @@ from biasret import __version__
 from biasret.errors import NothingStored, StoreError
 from biasret.tables import TABLES, Table, check
 
-__all__ = ["Folder", "Vectors", "default_folder", "text_sha256"]
+__all__ = ["GIVEN", "Folder", "Vectors", "default_folder", "text_sha256"]
 
 #: Datasets with this prefix are shipped with the project and listed in its manifest.
 SHIPPED_PREFIX = "demo_"
@@ -46,6 +46,9 @@ _ARROW = {
     "vector": pa.list_(pa.float32()),
 }
 _FOOTER = b"biasret"
+
+#: Key of a file's inputs that says where its rows, which nothing here can make, came from.
+GIVEN = "given"
 
 #: Characters of a dataset or retriever in a file name; file systems take 255 bytes in all.
 _LONGEST = 100
@@ -143,7 +146,8 @@ class Folder:
         Parameters
         ----------
         inputs
-            What the content depends on; `is_current` compares it.
+            What the content depends on; `is_current` compares it. Results that were imported
+            rather than computed hold `GIVEN`.
         """
         record = TABLES[table]
         checked = check(frame, table)
@@ -220,6 +224,64 @@ class Folder:
             )
         return target
 
+    @contextmanager
+    def staged(self) -> Iterator[Folder]:
+        """A folder beside this one whose datasets take their places together.
+
+        Whatever ends the block early leaves this folder as it was. A dataset of the same name
+        is replaced with all its results, unless it is the same to the byte: then nothing is
+        touched.
+
+        Yields
+        ------
+        Folder
+            Write with `write`; what is written is not seen here until the block has ended.
+        """
+        stage = Folder(self.path / f".import.{os.getpid()}.part")
+        try:
+            yield stage
+            self._take(stage)
+        finally:
+            shutil.rmtree(stage.path, ignore_errors=True)
+
+    def _take(self, stage: Folder) -> None:
+        staged = {
+            path: footer
+            for table in TABLES
+            for path in stage.files(table)
+            if (footer := stage.footer(path)) is not None
+        }
+        # Records of datasets come last, so that each is there whole or not at all.
+        order = sorted(staged, key=lambda path: path.parent.name == "datasets")
+        targets = {path: self.path / path.parent.name / path.name for path in order}
+        changed = {
+            staged[path]["dataset"] for path in order if self.footer(targets[path]) != staged[path]
+        }
+        changed |= {
+            dataset for dataset in stage.datasets() if self._lacks(stage, dataset, targets.values())
+        }
+        for dataset in changed & set(stage.datasets()):
+            self.remove(dataset)
+        for path in order:
+            if staged[path]["dataset"] in changed:
+                targets[path].parent.mkdir(parents=True, exist_ok=True)
+                path.replace(targets[path])
+
+    def _lacks(self, stage: Folder, dataset: str, targets: Collection[Path]) -> bool:
+        """Whether results that came with a dataset are here and no longer come with it."""
+        record = stage.footer(stage.file("datasets", dataset)) or {"inputs": {}}
+        source = record["inputs"].get("kind")
+        here = [
+            self.file(table.name, dataset, retriever)
+            for table in TABLES.values()
+            for retriever in self.retrievers(table.name, dataset)
+        ]
+        return any(
+            (footer := self.footer(path)) is not None and footer["inputs"].get(GIVEN, "") == source
+            for path in here
+            if path not in targets
+        )
+
     def remove(self, dataset: str) -> None:
         """Delete every file of a dataset; its record goes first, so that it is gone at once."""
         self.file("datasets", dataset).unlink(missing_ok=True)
@@ -261,6 +323,13 @@ class Folder:
             text_sha256=data["text_sha256"].to_pylist(),
             truncated=data["truncated"].to_numpy(zero_copy_only=False),
         )
+
+    def given(self, dataset: str, table: str = "gold_ranks") -> list[str]:
+        """Retrievers whose results of a dataset were imported; nothing here can remake them."""
+        found = {
+            r: self.footer(self.file(table, dataset, r)) for r in self.retrievers(table, dataset)
+        }
+        return [name for name, footer in found.items() if footer and GIVEN in footer["inputs"]]
 
     def footer(self, path: Path) -> dict[str, Any] | None:
         """What a file says it was made from; None when it is missing or unreadable."""

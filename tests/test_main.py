@@ -360,7 +360,7 @@ def test_import_build_search_gaps(tmp_path):
     data = files_of(tmp_path / "data")
     done = python("import", "articles", str(data), "--name", name, "--json", store=store)
     assert done.returncode == 0, done.stderr
-    brought = document(done.stdout)
+    (brought,) = document(done.stdout)["imported"]
     assert (brought["dataset"], brought["documents"], brought["queries"]) == (name, 6, 4)
     assert any("lean" in note for note in brought["notes"])
 

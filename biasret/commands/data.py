@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from biasret import __version__
 from biasret.commands.shared import emit, progress_bar, say
 from biasret.errors import InputError
+
+if TYPE_CHECKING:
+    from biasret.datasets.base import Loaded
 
 __all__ = ["bring_in", "build", "derive"]
 
@@ -51,56 +54,96 @@ def build(arguments: argparse.Namespace) -> int:
 
 
 def bring_in(arguments: argparse.Namespace) -> int:
-    """``import``: a dataset from files."""
-    from biasret.build import save_dataset
-    from biasret.datasets import SHIPPED, articles
-    from biasret.precomputed import SHIPPED_PREFIX, Folder
+    """``import``: datasets, or results for one, from files."""
+    from biasret.build import read_dataset, save_dataset
+    from biasret.datasets import SHIPPED
+    from biasret.errors import UnknownName
+    from biasret.kinds import KINDS, Request, options
+    from biasret.precomputed import GIVEN, SHIPPED_PREFIX, Folder
     from biasret.store import make_database
 
     name = arguments.name
-    if name in SHIPPED or name.startswith(SHIPPED_PREFIX):
+    kind = KINDS[arguments.kind]
+    given_options = kind.given({o.name: getattr(arguments, o.name) for o in options().values()})
+    if not kind.adds_to and (name in SHIPPED or name.startswith(SHIPPED_PREFIX)):
         raise InputError(
             f"Names that begin with {SHIPPED_PREFIX!r} belong to the shipped datasets; "
             f"found {name!r}. Choose another name."
         )
     folder = Folder()
-    if name in folder.datasets() and not arguments.replace:
-        raise InputError(f"A dataset {name!r} is already there; add --replace to replace it.")
-    loaded = articles.load(
-        arguments.path,
-        name=name,
-        mapping=arguments.mapping,
-        columns=arguments.column,
-        folder=arguments.folder,
-        signal=arguments.signal,
-        encoding=arguments.encoding,
+    there = folder.datasets()
+    if kind.adds_to and name not in there:
+        raise UnknownName("dataset", name, there)
+    taken = [name + ending for ending in kind.endings if name + ending in there]
+    if taken and not (kind.adds_to or arguments.replace):
+        raise InputError(f"A dataset {taken[0]!r} is already there; add --replace to replace it.")
+    imported = kind.load(
+        Request(
+            path=arguments.path,
+            name=name,
+            options=given_options,
+            progress=progress_bar,
+            into=read_dataset(folder, name) if kind.adds_to else None,
+        )
     )
-    dataset = loaded.dataset
-    given = [_vectors(item, dataset.documents["text"].tolist()) for item in arguments.vectors]
+    first = imported.parts[0].dataset if imported.parts else None
+    texts = [] if first is None else first.documents["text"].tolist()
+    vectors = [_vectors(item, texts) for item in arguments.vectors]
+    inputs = {"path": arguments.path.name, "kind": kind.name}
     with folder.lock():
-        for record, vectors in given:
-            _keep_vectors(folder, record, vectors)
-        # Results of the texts that were here before must not be shown for these.
-        folder.remove(name)
-        save_dataset(folder, dataset, inputs={"path": arguments.path.name})
+        before = folder.fingerprint()
+        for record, matrix in vectors:
+            _keep_vectors(folder, record, matrix)
+        with folder.staged() as stage:
+            for part in imported.parts:
+                if not kind.adds_to:
+                    save_dataset(stage, part.dataset, inputs=inputs)
+                for given in part.given:
+                    stage.write(
+                        given.table,
+                        given.frame,
+                        dataset=part.dataset.record.name,
+                        retriever=given.retriever,
+                        inputs={GIVEN: kind.name, "path": arguments.path.name},
+                    )
         folder.write_manifest(command="python -m biasret import")
         make_database(folder)
+    has_changed = folder.fingerprint() != before
+    told = [_told(arguments, part) for part in imported.parts]
+    for note in imported.notes:
+        say(arguments, f"note: {note}")
+    names = " ".join(f"--dataset {one['dataset']!r}" for one in told)
+    line = f"Next: python -m biasret build {names}" if has_changed else "Nothing has changed."
+    document = {"imported": told, "notes": list(imported.notes), "changed": has_changed}
+    emit(arguments, document, line)
+    return 0
+
+
+def _told(arguments: argparse.Namespace, part: Loaded) -> dict[str, Any]:
+    """Say what was brought in, and return it."""
+    dataset = part.dataset
+    name = dataset.record.name
     counts = {
         "documents": len(dataset.documents),
         "queries": len(dataset.queries),
         "qrels": len(dataset.qrels),
     }
-    for note in loaded.notes:
-        say(arguments, f"note: {note}")
-    for reason, n in loaded.left_out.items():
-        say(arguments, f"left out: {n:,} {reason}")
-    shown = ", ".join(f"{n:,} {what}" for what, n in counts.items())
-    emit(
-        arguments,
-        {"dataset": name, **counts, "notes": loaded.notes, "left_out": loaded.left_out},
-        f"{name}: {shown}. Next: python -m biasret build --dataset {name!r}",
-    )
-    return 0
+    results: dict[str, int] = {}
+    for given in part.given:
+        results[given.table] = results.get(given.table, 0) + len(given.frame)
+    for note in part.notes:
+        say(arguments, f"note: {name}: {note}")
+    for reason, n in part.left_out.items():
+        say(arguments, f"left out: {name}: {n:,} {reason}")
+    shown = ", ".join(f"{n:,} {what}" for what, n in {**counts, **results}.items())
+    say(arguments, f"{name}: {shown}")
+    return {
+        "dataset": name,
+        **counts,
+        "results": results,
+        "notes": part.notes,
+        "left_out": part.left_out,
+    }
 
 
 def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:

@@ -11,13 +11,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from biasret.datasets.base import SIGNALS, Dataset
+from biasret.datasets.base import SIGNALS, Dataset, Loaded
 from biasret.datasets.comparison import describe, spelled
 from biasret.datasets.fields import MappedRows, refuse_repeated
 from biasret.datasets.mapping import FIELDS, DatasetMapping, read_mapping
@@ -31,23 +31,6 @@ _STANCES = {**{stance: stance for stance in STANCES}, "centre": "center"}
 
 #: Query, document, judge, grade.
 _Judgement = tuple[str, str, str, int]
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A dataset, and what happened on the way.
-
-    Attributes
-    ----------
-    notes
-        Sentences on what was detected or assumed.
-    left_out
-        How many rows were left out, by reason.
-    """
-
-    dataset: Dataset
-    notes: list[str]
-    left_out: dict[str, int]
 
 
 def load(

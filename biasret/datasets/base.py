@@ -1,8 +1,9 @@
-"""What every source delivers: a record of the dataset and its three tables."""
+"""What every source delivers: a record of the dataset and its tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from biasret.catalogue import Catalogue
 from biasret.errors import InputError
 from biasret.tables import STANCES, check
 
-__all__ = ["SIGNALS", "Dataset", "DatasetRecord", "Signal"]
+__all__ = ["SIGNALS", "Dataset", "DatasetRecord", "Given", "Imported", "Loaded", "Signal"]
 
 
 @dataclass(frozen=True)
@@ -195,3 +196,48 @@ class Dataset:
                 f"the first is {lost.iloc[0]!r}."
             )
         return cls(record, documents, queries, qrels)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A table of results that came with a dataset, to be stored as it is.
+
+    Attributes
+    ----------
+    table
+        A key of `TABLES`, such as ``runs``.
+    retriever
+        Whose results; None for a table that is not kept by retriever.
+    """
+
+    table: str
+    frame: pd.DataFrame
+    retriever: str | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A dataset, and what happened on the way.
+
+    Attributes
+    ----------
+    notes
+        Sentences on what was detected or assumed.
+    left_out
+        How many rows were left out, by reason.
+    given
+        Results that came with it.
+    """
+
+    dataset: Dataset
+    notes: list[str]
+    left_out: dict[str, int]
+    given: Sequence[Given] = field(default=())
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What one source held: usually one dataset; of a kind that adds to one, that one."""
+
+    parts: Sequence[Loaded]
+    notes: Sequence[str] = field(default=())
