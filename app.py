@@ -27,5 +27,6 @@ st.navigation(
             title="Dialect",
             icon=":material/record_voice_over:",
         ),
+        st.Page("pages/mitigation.py", title="Mitigation", icon=":material/translate:"),
     ]
 ).run()

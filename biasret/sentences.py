@@ -9,7 +9,16 @@ from biasret.metrics import METRICS
 from biasret.probe import Comparison, Typicality
 from biasret.retrievers import names, record_for
 
-__all__ = ["comparison", "correction", "finding", "gap", "level", "retriever_label", "typical"]
+__all__ = [
+    "by_split",
+    "comparison",
+    "correction",
+    "finding",
+    "gap",
+    "level",
+    "retriever_label",
+    "typical",
+]
 
 #: A gap counts as found when its Holm-corrected p lies below this.
 ALPHA = 0.05
@@ -67,6 +76,32 @@ def finding(gaps: pd.DataFrame, *, signal: str) -> str:
         f"{who} a gap, {up} in the direction looked for and {down} against it "
         f"({contrast}: {spread})."
     )
+
+
+def by_split(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> str:
+    """How many retrievers show a gap under each of several filters or depths.
+
+    Parameters
+    ----------
+    gaps
+        ``gaps`` rows of one dataset and metric.
+    by, labels
+        As in `biasret.charts.gap_by`.
+    """
+    parts = []
+    for value, label in labels.items():
+        of = gaps[gaps[by].astype("str") == value].dropna(subset=["estimate"])
+        if of.empty:
+            parts.append(f"{label}: nothing measured")
+            continue
+        span = f"{of['estimate'].min():+.3f} to {of['estimate'].max():+.3f}"
+        tested = of.dropna(subset=["p_holm"])
+        told = f"{int((tested['p_holm'] < ALPHA).sum())} of {len(tested)} retrievers, "
+        parts.append(f"{label}: {told if len(tested) else ''}{span}")
+    first = gaps.iloc[0]
+    tested_at_all = gaps["p_holm"].notna().any()
+    head = "Gaps that can be told from chance" if tested_at_all else "Gaps"
+    return f"{head} ({first['minuend']} minus {first['subtrahend']}): {'; '.join(parts)}."
 
 
 def _positive(row: pd.Series, signal: str) -> str:

@@ -14,8 +14,7 @@ with ui.page(
 ):
     world = ui.pick("World", "dialect_world", ui.WORLDS)
     if world == "published":
-        for exhibit in ("table11", "table12"):
-            ui.published(exhibit, key="dialect")
+        ui.paper("dialect", key="dialect")
     else:
         data, what, depth = st.columns([2, 2, 3])
         with data:

@@ -14,8 +14,7 @@ with ui.page(
 ):
     world = ui.pick("World", "lean_world", ui.WORLDS)
     if world == "published":
-        for exhibit in ("table07", "table08"):
-            ui.published(exhibit, key="lean")
+        ui.paper("political_lean", key="lean")
     else:
         data, depth, which = st.columns([2, 2, 3])
         with data:

@@ -1,7 +1,7 @@
 """Table -> plotly figure."""
 
 from biasret.charts.base import GROUP_STYLES, plain
-from biasret.charts.forests import forest, forest_alt, gap_forest, levels_chart
+from biasret.charts.forests import forest, forest_alt, gap_by, gap_forest, levels_chart
 from biasret.charts.strips import strip
 from biasret.charts.sweeps import k_sweep
 
@@ -9,6 +9,7 @@ __all__ = [
     "GROUP_STYLES",
     "forest",
     "forest_alt",
+    "gap_by",
     "gap_forest",
     "k_sweep",
     "levels_chart",

@@ -11,13 +11,23 @@ from biasret.metrics import METRICS
 from biasret.sentences import ALPHA, p_text, retriever_label
 from biasret.statistics import stars
 
-__all__ = ["forest", "forest_alt", "gap_forest", "levels_chart"]
+__all__ = ["forest", "forest_alt", "gap_by", "gap_forest", "levels_chart"]
 
 _ROW_HEIGHT = 58
 _OFFSET = 0.16
 
 
-def forest(gaps: pd.DataFrame) -> go.Figure:
+#: Markers of what a gap is split by, in order; shape tells them apart without colour.
+_SPLITS = (
+    ("#5C6BC0", "circle"),
+    ("#009988", "square"),
+    ("#CC6677", "diamond"),
+    ("#997700", "triangle-up"),
+    ("#888888", "x"),
+)
+
+
+def forest(gaps: pd.DataFrame, *, starred: str = "p_holm") -> go.Figure:
     """Two markers a retriever with 95% bars, n in the margin, stars behind the name.
 
     Parameters
@@ -25,6 +35,8 @@ def forest(gaps: pd.DataFrame) -> go.Figure:
     gaps
         ``gaps`` rows of one dataset, metric, depth and filter; a retriever whose means
         could not be computed keeps its row, without markers.
+    starred
+        The column whose p the stars stand for.
     """
     rows = gaps.reset_index(drop=True)
     metric = METRICS[rows.loc[0, "metric"]]
@@ -54,7 +66,7 @@ def forest(gaps: pd.DataFrame) -> go.Figure:
             x=1.01, xref="paper", xanchor="left", y=position, text=_margin(row), showarrow=False
         )
     labels = [
-        f"{plain(retriever_label(row['retriever']))} {stars(row['p_holm'])}".strip()
+        f"{plain(retriever_label(row['retriever']))} {stars(row[starred])}".strip()
         for _, row in rows.iterrows()
     ]
     if metric.low < 0:
@@ -130,6 +142,68 @@ def gap_forest(gaps: pd.DataFrame) -> go.Figure:
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
         zeroline=False,
+    )
+    contrast = plain(f"{title}, {first['minuend']} minus {first['subtrahend']}")
+    figure.update_xaxes(title=contrast, zeroline=False)
+    return figure
+
+
+def gap_by(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> go.Figure:
+    """The gap of each retriever under several filters or depths, one marker shape for each.
+
+    Parameters
+    ----------
+    gaps
+        ``gaps`` rows of one dataset and metric.
+    by
+        The column that tells its rows apart, ``filter`` or ``k``.
+    labels
+        What each of its values is called, in the order drawn; other rows are left out. A
+        marker is filled where the gap is found (Holm-corrected p below 0.05).
+    """
+    names = gaps["retriever"].drop_duplicates().tolist()
+    spread = np.linspace(-0.3, 0.3, len(labels)) if len(labels) > 1 else [0.0]
+    figure = go.Figure()
+    for (value, label), offset, (colour, symbol) in zip(
+        labels.items(), spread, _SPLITS[: len(labels)], strict=True
+    ):
+        of = gaps[(gaps[by].astype("str") == value) & np.isfinite(gaps["estimate"])]
+        figure.add_trace(
+            go.Scatter(
+                x=of["estimate"].tolist(),
+                y=[names.index(name) + float(offset) for name in of["retriever"]],
+                mode="markers",
+                name=plain(label),
+                marker={
+                    "color": colour,
+                    "size": 10,
+                    "symbol": [symbol if p < ALPHA else f"{symbol}-open" for p in of["p_holm"]],
+                    "line": {"width": 2, "color": colour},
+                },
+                error_x=bars(of["estimate"], of["ci_low"], of["ci_high"], colour, thickness=1),
+                customdata=[_margin(row) for _, row in of.iterrows()],
+                hovertemplate="%{x:+.4f}, %{customdata}<extra>" + plain(label) + "</extra>",
+            )
+        )
+    figure.add_vline(x=0, line=GUIDE)
+    height = 130 + (34 + 14 * len(labels)) * len(names)
+    ground(
+        figure,
+        height=height,
+        margin={"l": 10, "r": 16, "t": 16, "b": 76},
+        legend={"orientation": "h", "y": -64 / height, "yanchor": "top", "x": 0},
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[plain(retriever_label(name)) for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    first = gaps.iloc[0]
+    k = None if by == "k" or pd.isna(first["k"]) else int(first["k"])
+    title = (
+        f"{METRICS[first['metric']].label}@k" if by == "k" else METRICS[first["metric"]].title(k)
     )
     contrast = plain(f"{title}, {first['minuend']} minus {first['subtrahend']}")
     figure.update_xaxes(title=contrast, zeroline=False)

@@ -24,7 +24,8 @@ def k_sweep(gaps: pd.DataFrame) -> go.Figure:
     """
     rows = gaps.dropna(subset=["k"]).sort_values("k", kind="stable", ignore_index=True)
     names = gaps["retriever"].unique().tolist()
-    columns = min(3, len(names))
+    # Three panels side by side fit a phone; their titles do not once there are more rows.
+    columns = len(names) if len(names) <= 3 else 2
     panels = -(-len(names) // columns)
     figure = make_subplots(
         rows=panels,
@@ -32,7 +33,8 @@ def k_sweep(gaps: pd.DataFrame) -> go.Figure:
         subplot_titles=[plain(retriever_label(name)) for name in names],
         shared_yaxes=True,
         horizontal_spacing=0.04,
-        vertical_spacing=0.16,
+        # Room for a row's depths and the next row's titles, in pixels of the whole.
+        vertical_spacing=68 / (230 * panels) if panels > 1 else 0,
     )
     metric = METRICS[rows.loc[0, "metric"]]
     for i, name in enumerate(names):
@@ -45,15 +47,29 @@ def k_sweep(gaps: pd.DataFrame) -> go.Figure:
         if metric.low < 0:
             figure.add_hline(y=0, line=GUIDE, row=row, col=column)
     ticks = sorted(rows["k"].astype(int).unique().tolist())
-    figure.update_xaxes(type="log", tickvals=ticks, ticktext=[str(k) for k in ticks], title="k")
+    figure.update_xaxes(type="log", tickvals=ticks, ticktext=_tick_labels(ticks), tickangle=0)
+    for column in range(1, columns + 1):
+        figure.update_xaxes(title="k", row=-(-(len(names) - column + 1) // columns), col=column)
     figure.update_yaxes(title=f"mean {metric.label}@k", col=1)
     ground(
         figure,
-        height=110 + 230 * panels,
+        height=112 + 230 * panels,
         margin={"l": 10, "r": 10, "t": 64, "b": 48},
-        legend={"orientation": "h", "y": 1.12, "yanchor": "bottom", "x": 0},
+        # Above the panels' titles, whatever the height.
+        legend={"orientation": "h", "y": 1 + 26 / (230 * panels), "yanchor": "bottom", "x": 0},
     )
     return figure
+
+
+def _tick_labels(ticks: list[int]) -> list[str]:
+    """Depths as labels; one too near the label before it, on the log axis, stays without."""
+    span = np.log10(ticks[-1] / ticks[0])
+    labels, last = [], -np.inf
+    for k in ticks:
+        is_apart = np.log10(k) - last >= 0.2 * span
+        labels.append(str(k) if is_apart else "")
+        last = np.log10(k) if is_apart else last
+    return labels
 
 
 def _add_line(

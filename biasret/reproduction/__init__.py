@@ -6,10 +6,24 @@ from pathlib import Path
 
 from biasret import published
 from biasret.reproduction import checks
-from biasret.reproduction.gaps import PUBLISHED_GAPS, PublishedGaps, published_gaps
+from biasret.reproduction.comparisons import PUBLISHED_GAPS, PublishedGaps
+from biasret.reproduction.disagreements import DISAGREEMENTS, disagreements
+from biasret.reproduction.gaps import published_gaps, published_means, published_recall
+from biasret.reproduction.numbers import exhibit_numbers
 from biasret.reproduction.results import ExhibitCheck
 
-__all__ = ["PUBLISHED_GAPS", "ExhibitCheck", "PublishedGaps", "check", "published_gaps"]
+__all__ = [
+    "DISAGREEMENTS",
+    "PUBLISHED_GAPS",
+    "ExhibitCheck",
+    "PublishedGaps",
+    "check",
+    "disagreements",
+    "exhibit_numbers",
+    "published_gaps",
+    "published_means",
+    "published_recall",
+]
 
 
 def check(folder: Path = published.FOLDER) -> list[ExhibitCheck]:

@@ -2,106 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from biasret import published
-from biasret.catalogue import Catalogue
+from biasret.reproduction import recomputed
+from biasret.reproduction.comparisons import PUBLISHED_GAPS, PublishedGaps
 from biasret.statistics import holm
 from biasret.tables import check
 
-__all__ = ["PUBLISHED_GAPS", "PublishedGaps", "published_gaps"]
+__all__ = ["published_gaps", "published_means", "published_recall"]
 
-
-@dataclass(frozen=True)
-class PublishedGaps:
-    """An exhibit that compares two groups.
-
-    Attributes
-    ----------
-    name
-        A key of `biasret.published.EXHIBITS`.
-    signal
-        A key of ``SIGNALS``.
-    p_quantity, test
-        Which of the exhibit's p-values stands behind its stars, and what the test is called.
-    """
-
-    name: str
-    label: str
-    signal: str
-    about: str
-    metric: str
-    k: int | None
-    rule: str
-    minuend: str
-    subtrahend: str
-    p_quantity: str
-    test: str
-
-
-PUBLISHED_GAPS: Catalogue[PublishedGaps] = Catalogue(
-    "published comparison",
-    [
-        PublishedGaps(
-            "table07",
-            "AllSides, framed questions",
-            "lean",
-            "Left and right wordings of one news story in one media frame, generated; cells whose "
-            "two lists hold a document of the same story (Table 7, Fig. 2a)",
-            "lean",
-            10,
-            "same-story",
-            "right",
-            "left",
-            "p_signflip",
-            "sign-flip permutation",
-        ),
-        PublishedGaps(
-            "table08",
-            "Reddit, askers' own titles",
-            "lean",
-            "Titles of posts by liberal and conservative askers; lean among the documents that two "
-            "judges hold relevant (Table 8, Fig. 2b)",
-            "lean",
-            10,
-            "judged",
-            "conservative",
-            "liberal",
-            "p_mannwhitney",
-            "Mann-Whitney U",
-        ),
-        PublishedGaps(
-            "table11",
-            "HealthCareMagic, rewritten questions",
-            "dialect",
-            "Patients' questions in WME and three generated AAL rewrites of each "
-            "(Table 11, Fig. 3a)",
-            "rr",
-            None,
-            "raw",
-            "WME",
-            "AAL",
-            "p_wilcoxon",
-            "Wilcoxon signed-rank",
-        ),
-        PublishedGaps(
-            "table12",
-            "HealthCareMagic, natural questions",
-            "dialect",
-            "Questions by different patients, labelled WME or AAL by a language model of tweets "
-            "(Table 12, Fig. 3b)",
-            "rr",
-            None,
-            "raw",
-            "WME",
-            "AAL",
-            "p_mannwhitney",
-            "Mann-Whitney U",
-        ),
-    ],
-)
+#: Groups of the shipped ranks: what a variant is called on the pages, by contrast.
+_VARIANTS = {
+    "natural": (("wme_real", "WME"), ("aal_real", "AAL")),
+    "translation": (("trans_aal", "translated WME"), ("aal_real", "AAL")),
+}
 
 
 def published_gaps(name: str) -> pd.DataFrame:
@@ -115,44 +32,131 @@ def published_gaps(name: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a retriever, in the paper's order. Group means are missing where the release
-        has none. ``p_value`` is the paper's; ``p_holm`` is computed here over its retrievers.
+        One row for each rule and retriever, in the paper's order. Group means and intervals
+        are missing where the release has none. ``p_value`` is the paper's; ``p_holm`` is
+        computed here over its retrievers, rule by rule.
     """
     exhibit = PUBLISHED_GAPS[name]
     numbers = published.load()
-    of = numbers[(numbers["exhibit"] == name) & (numbers["source"] == "release")]
-    wide = of.pivot(index="retriever", columns="quantity", values="value")
-    wide = wide.reindex(of["retriever"].drop_duplicates())
+    parts = [_rows(exhibit, numbers, item, rule) for item, rule in exhibit.rules]
+    return check(pd.concat(parts, ignore_index=True), "gaps")
 
-    def column(quantity: str, default: float | None = None) -> pd.Series:
-        return wide[quantity] if quantity in wide else pd.Series(default, index=wide.index)
 
-    is_paired = "n_pairs" in wide
-    n = column("n_pairs") if is_paired else None
+def _rows(exhibit: PublishedGaps, numbers: pd.DataFrame, item: str, rule: str) -> pd.DataFrame:
+    wide, dataset = _wide(numbers, exhibit.name, item)
+    sizes = wide if exhibit.counts is None else _wide(numbers, *exhibit.counts)[0]
+    sizes = sizes.loc[wide.index]
+
+    def column(quantity: str | None) -> NDArray[np.float64]:
+        if quantity not in wide:
+            return np.full(len(wide), np.nan)
+        return wide[quantity].to_numpy(dtype=np.float64)
+
+    def count(*names: str) -> NDArray[np.int64]:
+        found = next((name for name in names if name in sizes), None)
+        return np.zeros(len(wide), np.int64) if found is None else sizes[found].to_numpy(np.int64)
+
+    n = count("n_pairs", "n") if exhibit.is_paired else np.zeros(len(wide), np.int64)
     p_values = column(exhibit.p_quantity)
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
-            "dataset": of["dataset"].iloc[0],
+            "dataset": dataset,
             "retriever": wide.index,
             "metric": exhibit.metric,
             "k": pd.array([exhibit.k] * len(wide), dtype="Int64"),
-            "filter": exhibit.rule,
+            "filter": rule,
             "minuend": exhibit.minuend,
             "subtrahend": exhibit.subtrahend,
-            "design": "paired" if is_paired else "unpaired",
+            "design": "paired" if exhibit.is_paired else "unpaired",
             "test": exhibit.test,
-            "estimate": column("gap").to_numpy(),
-            "ci_low": column("ci_low").to_numpy(),
-            "ci_high": column("ci_high").to_numpy(),
-            "p_value": p_values.to_numpy(),
-            "p_holm": holm(p_values.to_numpy()),
-            "mean_minuend": column("mean_minuend").to_numpy(dtype=float),
-            "mean_subtrahend": column("mean_subtrahend").to_numpy(dtype=float),
-            "n_minuend": (column("n_minuend") if n is None else n).astype("int64").to_numpy(),
-            "n_subtrahend": (column("n_subtrahend") if n is None else n).astype("int64").to_numpy(),
-            "n_pairs": 0 if n is None else n.astype("int64").to_numpy(),
-            "n_clusters": column("n_clusters", 0).astype("int64").to_numpy(),
+            "estimate": column("gap"),
+            "ci_low": column("ci_low"),
+            "ci_high": column("ci_high"),
+            "p_value": p_values,
+            "p_holm": holm(p_values),
+            **{
+                f"{stem}_{side}": column(f"mean_{side}{end}")
+                for side in ("minuend", "subtrahend")
+                for stem, end in (("mean", ""), ("low", "_ci_low"), ("high", "_ci_high"))
+            },
+            "n_minuend": n if exhibit.is_paired else count("n_minuend"),
+            "n_subtrahend": n if exhibit.is_paired else count("n_subtrahend"),
+            "n_pairs": n,
+            "n_clusters": count("n_clusters"),
             "n_dropped": 0,
         }
     )
-    return check(frame, "gaps")
+
+
+def _wide(numbers: pd.DataFrame, name: str, item: str) -> tuple[pd.DataFrame, str]:
+    """Quantities of an exhibit's item by retriever, and its dataset."""
+    of = numbers[(numbers["exhibit"] == name) & (numbers["source"] == "release")]
+    of = of[of["item"].fillna("") == item]
+    wide = of.pivot(index="retriever", columns="quantity", values="value")
+    return wide.reindex(of["retriever"].drop_duplicates()), str(of["dataset"].iloc[0])
+
+
+def published_means(name: str) -> pd.DataFrame:
+    """`published_gaps` with the intervals of the group means, which the release leaves out.
+
+    They are computed from the shipped ranks: a bootstrap of each group's mean with the
+    paper's settings (5,000 resamples, seed 42).
+
+    Parameters
+    ----------
+    name
+        ``table12`` or ``table13``.
+    """
+    contrast = {"table12": "natural", "table13": "translation"}[name]
+    means = recomputed.group_intervals(published.load("ranks")).set_index(["variant", "retriever"])
+    rows = published_gaps(name).set_index("retriever")
+    for (variant, _), side in zip(_VARIANTS[contrast], ("minuend", "subtrahend"), strict=True):
+        of = means.loc[variant].loc[rows.index]
+        rows[f"low_{side}"], rows[f"high_{side}"] = of["ci_low"], of["ci_high"]
+    return check(rows.reset_index(), "gaps")
+
+
+def published_recall(contrast: str) -> pd.DataFrame:
+    """Mean Recall@k of two groups at every depth, from the shipped ranks, as a ``gaps`` table.
+
+    Parameters
+    ----------
+    contrast
+        ``natural`` (Fig. 17: WME minus AAL) or ``translation`` (Fig. 18: translated minus
+        original, the same questions).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each retriever and depth. Intervals are Wilson's, of each group's share;
+        the difference has no test of its own, as in the paper.
+    """
+    (first, minuend), (second, subtrahend) = _VARIANTS[contrast]
+    shares = recomputed.recall_intervals(published.load("ranks"))
+    wide = shares.set_index(["variant", "retriever", "k"])
+    high, low = wide.loc[first], wide.loc[second]
+    is_paired = contrast == "translation"
+    frame = pd.DataFrame(
+        {
+            "dataset": "hcmagic_nat",
+            "metric": "recall",
+            "filter": "raw",
+            "minuend": minuend,
+            "subtrahend": subtrahend,
+            "design": "paired" if is_paired else "unpaired",
+            "test": "none published",
+            "estimate": high["mean"] - low["mean"],
+            "mean_minuend": high["mean"],
+            "low_minuend": high["ci_low"],
+            "high_minuend": high["ci_high"],
+            "mean_subtrahend": low["mean"],
+            "low_subtrahend": low["ci_low"],
+            "high_subtrahend": low["ci_high"],
+            "n_minuend": high["n"],
+            "n_subtrahend": low["n"],
+            "n_pairs": high["n"] if is_paired else 0,
+            "n_clusters": 0,
+            "n_dropped": 0,
+        }
+    )
+    return check(frame.reset_index(), "gaps")

@@ -17,10 +17,12 @@ from biasret.statistics import (
 __all__ = [
     "RECALL_DEPTHS",
     "correct_rows_shortfall",
+    "group_intervals",
     "group_means",
     "natural_gaps",
     "probe_curves",
     "recall",
+    "recall_intervals",
     "translation_gaps",
 ]
 
@@ -127,6 +129,62 @@ def group_means(ranks: pd.DataFrame) -> pd.DataFrame:
     values = ranks.assign(value=1 / ranks["rank"])
     grouped = values.groupby(["retriever", "variant"], sort=False)["value"]
     return grouped.agg(mean="mean", n="size").reset_index()
+
+
+def group_intervals(ranks: pd.DataFrame) -> pd.DataFrame:
+    """`group_means` with the 95% interval of each: the bars of Figs. 3b and 19.
+
+    Parameters
+    ----------
+    ranks
+        The table ``ranks`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``retriever``, ``variant``, ``mean`` in [0, 1], ``n``, ``ci_low``, ``ci_high``:
+        bootstrap over questions, 5,000 resamples, seed 42 for every group.
+    """
+    rows = []
+    for (retriever, variant), of in ranks.groupby(["retriever", "variant"], sort=False):
+        mean = cluster_bootstrap_mean(1 / of["rank"].to_numpy())
+        rows.append(
+            {
+                "retriever": retriever,
+                "variant": variant,
+                "mean": mean.estimate,
+                "n": mean.n,
+                "ci_low": mean.low,
+                "ci_high": mean.high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def recall_intervals(ranks: pd.DataFrame) -> pd.DataFrame:
+    """`recall` with Wilson's 95% interval of each share.
+
+    Parameters
+    ----------
+    ranks
+        The table ``ranks`` of `biasret.published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``retriever``, ``variant``, ``k``, ``mean``, ``n``, ``ci_low``, ``ci_high``, all but
+        names and counts in [0, 1]. The release has no intervals for these curves.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference.
+    """
+    sizes = ranks.groupby(["retriever", "variant"]).size().rename("n").reset_index()
+    shares = recall(ranks).merge(sizes, on=["retriever", "variant"], how="left")
+    z, n, p = 1.959963984540054, shares["n"], shares["mean"]
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return shares.assign(ci_low=centre - half, ci_high=centre + half)
 
 
 def recall(ranks: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from biasret.ui.pages import (
     save,
     show,
 )
-from biasret.ui.paper import published
+from biasret.ui.paper import every_number, notes, paper, published
 from biasret.ui.probe import choose_stored, show_comparisons, show_one, type_wordings
 from biasret.ui.reads import counts, datasets, gaps, levels, store
 from biasret.ui.results import overview, results
@@ -37,11 +37,14 @@ __all__ = [
     "choose_stored",
     "counts",
     "datasets",
+    "every_number",
     "gaps",
     "levels",
     "markdown_safe",
+    "notes",
     "overview",
     "page",
+    "paper",
     "pick",
     "pick_dataset",
     "pick_filter",

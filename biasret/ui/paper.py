@@ -4,45 +4,111 @@ from __future__ import annotations
 
 import streamlit as st
 
-from biasret import charts, sentences
 from biasret.metrics import METRICS
-from biasret.reproduction import PUBLISHED_GAPS, published_gaps
-from biasret.ui.pages import markdown_safe, show
+from biasret.published import EXHIBITS
+from biasret.reproduction import disagreements, exhibit_numbers
+from biasret.ui.exhibits import SHOWN, VIEWS
+from biasret.ui.pages import markdown_safe, pick, save, show
 
-__all__ = ["published"]
+__all__ = ["every_number", "notes", "paper", "published"]
+
+
+def paper(page: str, *, key: str) -> None:
+    """The published exhibits of a page, in the view chosen.
+
+    Parameters
+    ----------
+    page
+        A script of ``pages/`` that `SHOWN` places exhibits on.
+    key
+        Prefix of the page's choices in the link.
+    """
+    here = [one for one in SHOWN.values() if one.page == page]
+    views = {name: label for name, label in VIEWS.items() if any(o.view == name for o in here)}
+    view = pick("Published results", f"{key}_view", views)
+    for one in here:
+        if one.view == view:
+            published(one.name, key=key)
 
 
 def published(name: str, *, key: str) -> None:
-    """One published comparison: finding, chart of gaps, numbers, file.
+    """One published exhibit: finding, chart, numbers, file, and where page and release differ.
 
     Parameters
     ----------
     name
-        A key of `PUBLISHED_GAPS`.
+        A key of `SHOWN`.
     """
-    exhibit = PUBLISHED_GAPS[name]
-    rows = published_gaps(name)
-    sentence = sentences.finding(rows, signal=exhibit.signal)
+    exhibit = SHOWN[name]
+    drawn = exhibit.draw()
+    titles = "; ".join(EXHIBITS[one].title for one in exhibit.exhibits)
+    first = drawn.table.iloc[0]
     st.subheader(exhibit.label)
-    st.caption(f"Published by Tang et al. (2026). {exhibit.about}.")
-    test = (
-        f"Stars: {exhibit.test} test as published, uncorrected; *** p < 0.001, ** p < 0.01, "
-        "* p < 0.05. Filled markers: p below 0.05 after a Holm correction over the paper's "
-        "retrievers, computed here. Bars: 95% bootstrap interval of the gap, as released."
+    st.caption(
+        f"Published by Tang et al. (2026), {markdown_safe(titles)}. {markdown_safe(exhibit.about)}."
     )
     show(
-        charts.gap_forest(rows),
-        rows.dropna(axis="columns", how="all"),
+        drawn.figure,
+        drawn.table.dropna(axis="columns", how="all"),
         name=f"{key}-{name}",
-        sentence=sentence,
-        alt=charts.forest_alt(rows, sentence),
+        sentence=drawn.sentence,
+        alt=drawn.alt,
         about={
-            "dataset": str(rows["dataset"].iloc[0]),
+            "dataset": str(first["dataset"]),
             "world": "published (Tang et al. 2026, full precision from the authors' release)",
-            "exhibit": exhibit.about,
-            "metric": METRICS[exhibit.metric].about,
-            "gap": f"{exhibit.minuend} minus {exhibit.subtrahend}",
-            "test": test,
+            "exhibit": titles,
+            "shows": exhibit.about,
+            "metric": METRICS[first["metric"]].about,
+            "gap": f"{first['minuend']} minus {first['subtrahend']}",
+            "method": drawn.method,
         },
     )
-    st.caption(markdown_safe(test))
+    st.caption(markdown_safe(drawn.method))
+    notes(*exhibit.exhibits)
+    every_number(*exhibit.exhibits, key=f"{key}-{name}")
+
+
+def notes(*exhibits: str) -> None:
+    """Where the paper's page and the release do not say the same about these exhibits."""
+    for what in disagreements(*exhibits):
+        st.caption(f":material/difference: Page and release: {markdown_safe(what)}")
+
+
+def every_number(*exhibits: str, key: str) -> None:
+    """All numbers of exhibits, as printed beside as released, whatever their quantities.
+
+    Parameters
+    ----------
+    exhibits
+        Keys of `biasret.published.EXHIBITS`.
+    key
+        Names widgets and files; distinct on a page.
+    """
+    for name in exhibits:
+        exhibit = EXHIBITS[name]
+        with st.expander(f"Every number of {exhibit.title}", icon=":material/table:"):
+            numbers = exhibit_numbers(name)
+            sign = f"positive means {exhibit.sign}" if exhibit.sign else "no comparison"
+            st.caption(
+                markdown_safe(
+                    f"{exhibit.about[0].upper()}{exhibit.about[1:]}. Unit: {exhibit.unit}; sign: "
+                    f"{sign}. Source: {exhibit.source}. {len(numbers):,} rows."
+                )
+            )
+            # Thousands of rows are for the file; the first are enough to see what they are.
+            st.dataframe(
+                numbers.head(250), hide_index=True, placeholder="—", key=f"all-{key}-{name}"
+            )
+            save(
+                numbers,
+                name=f"all-{key}-{name}",
+                about={
+                    "dataset": exhibit.dataset or "several",
+                    "world": "published (Tang et al. 2026)",
+                    "exhibit": exhibit.title,
+                    "shows": exhibit.about,
+                    "unit": exhibit.unit,
+                    "sign": sign,
+                    "source": exhibit.source,
+                },
+            )
