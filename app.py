@@ -28,5 +28,10 @@ st.navigation(
             icon=":material/record_voice_over:",
         ),
         st.Page("pages/mitigation.py", title="Mitigation", icon=":material/translate:"),
+        st.Page(
+            "pages/data_and_judging.py",
+            title="Data and judging",
+            icon=":material/gavel:",
+        ),
     ]
 ).run()

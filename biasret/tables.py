@@ -99,6 +99,15 @@ TABLES: Catalogue[Table] = Catalogue(
             ("dataset", "query_id", "doc_id", "judge"),
         ),
         Table(
+            "judges",
+            "how each judge's pool was graded: by a model asked here, or from a file",
+            _columns(
+                "dataset judge kind n_pool:int n_pairs:int n_missing:int",
+                "model rubric prompt_tokens:int completion_tokens:int",
+            ),
+            ("dataset", "judge"),
+        ),
+        Table(
             "runs",
             "the first documents each retriever returned, rank from 1",
             _columns("dataset retriever query_id rank:int doc_id score:float"),

@@ -88,6 +88,46 @@ class Store:
         )
         return {name: int(found[name].iloc[0]) for name in found.columns}
 
+    def cut(self, dataset: str) -> pd.DataFrame:
+        """How many texts each model read only the beginning of.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``retriever``, ``kind`` (document or query), ``group`` (missing for documents),
+            ``n``, ``n_cut``.
+        """
+        return self._frame(
+            """
+            SELECT e.retriever, e.kind, q."group", count(*) AS n,
+                count(*) FILTER (e.truncated) AS n_cut
+            FROM stored.embeddings e LEFT JOIN stored.queries q
+                ON e.kind = 'query' AND q.dataset = e.dataset AND q.query_id = e.id
+            WHERE e.dataset = ? GROUP BY ALL ORDER BY e.retriever, e.kind, q."group"
+            """,
+            [dataset],
+        )
+
+    def unmatched(self, dataset: str) -> pd.DataFrame:
+        """How many queries each retriever returned no document for.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``retriever``, ``group``, ``n``, ``n_unmatched``.
+        """
+        return self._frame(
+            """
+            SELECT g.retriever, q."group", count(*) AS n,
+                count(*) FILTER (r.query_id IS NULL) AS n_unmatched
+            FROM stored.gold_ranks g JOIN stored.queries q USING (dataset, query_id)
+            LEFT JOIN stored.runs r ON r.dataset = g.dataset AND r.retriever = g.retriever
+                AND r.query_id = g.query_id AND r.rank = 1
+            WHERE g.dataset = ? GROUP BY ALL ORDER BY g.retriever, q."group"
+            """,
+            [dataset],
+        )
+
     # -- documents and queries -----------------------------------------------------------
 
     def documents(self, dataset: str, doc_ids: Sequence[str] | None = None) -> pd.DataFrame:
@@ -171,6 +211,22 @@ class Store:
             WHERE dataset = ? AND retriever = ? AND query_id = ? ORDER BY rank
             """,
             [dataset, retriever, query_id],
+        )
+
+    def top(self, dataset: str, k: int) -> pd.DataFrame:
+        """The first `k` documents of every stored ranking of a dataset.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``retriever``, ``query_id``, ``rank``, ``doc_id``.
+        """
+        return self._frame(
+            """
+            SELECT retriever, query_id, rank, doc_id FROM stored.runs
+            WHERE dataset = ? AND rank <= ? ORDER BY retriever, query_id, rank
+            """,
+            [dataset, k],
         )
 
     def gaps(self, dataset: str | None = None, **wanted: object) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """What pages are made of; alone in importing streamlit."""
 
+from biasret.ui.data import MEASURED, PARTS
+from biasret.ui.data_published import published_data
 from biasret.ui.flips import choose_flip
 from biasret.ui.pages import (
     about_dataset,
@@ -24,13 +26,16 @@ NEXT = {
     "pages/probe.py": "Type a question and see two lists",
     "pages/political_lean.py": "Political lean, by depth and filter",
     "pages/dialect.py": "Dialect, by metric and depth",
+    "pages/data_and_judging.py": "What went in, what was dropped, who judged",
 }
 
 #: Measured and published numbers are never shown as one.
 WORLDS = {"measured": "measured here", "published": "published by the paper"}
 
 __all__ = [
+    "MEASURED",
     "NEXT",
+    "PARTS",
     "WORLDS",
     "about_dataset",
     "choose_flip",
@@ -51,6 +56,7 @@ __all__ = [
     "pick_k",
     "pick_retrievers",
     "published",
+    "published_data",
     "remember_link",
     "results",
     "save",

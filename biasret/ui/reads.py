@@ -8,6 +8,7 @@ of the database file, so that a rebuilt store is seen at once.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from biasret.retrievers.dense import Dense
 from biasret.store import DATABASE, Store, make_database
 
 __all__ = [
+    "asked",
+    "computed",
     "counts",
     "datasets",
     "differences",
@@ -106,6 +109,40 @@ def _table(
     wanted: tuple[tuple[str, object], ...],
 ) -> pd.DataFrame:
     return _open(path, inode, modified).rows(name, dataset, **dict(wanted))
+
+
+def asked(question: str, dataset: str, *values: object) -> pd.DataFrame:
+    """What a method of the store that counts something answers for a dataset."""
+    return _asked(question, *_identity(), dataset, values)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _asked(
+    question: str, path: str, inode: int, modified: int, dataset: str, values: tuple[object, ...]
+) -> pd.DataFrame:
+    answer: pd.DataFrame = getattr(_open(path, inode, modified), question)(dataset, *values)
+    return answer
+
+
+def computed(
+    what: str, dataset: str, make: Callable[[], pd.DataFrame], *choices: object
+) -> pd.DataFrame:
+    """What `make` returns, kept under its name and choices until the store changes."""
+    return _computed(what, *_identity(), dataset, choices, make)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _computed(
+    what: str,
+    path: str,
+    inode: int,
+    modified: int,
+    dataset: str,
+    choices: tuple[object, ...],
+    _make: Callable[[], pd.DataFrame],
+) -> pd.DataFrame:
+    del what, path, inode, modified, dataset, choices  # they are the key
+    return _make()
 
 
 def filters(dataset: str, metric: str) -> list[str]:

@@ -1,0 +1,163 @@
+"""Judges: against each other or a reference, per list, and what their filters do to a gap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from biasret.charts.base import GUIDE, ground, plain
+from biasret.sentences import retriever_label
+
+__all__ = ["confusion", "confusion_alt", "gap_by_filter", "relevant_lists"]
+
+#: Colour, marker and dash of several series that stand for no group (Okabe and Ito's hues).
+_SERIES = (
+    ("#777777", "circle-open", "solid"),
+    ("#009E73", "triangle-up", "dot"),
+    ("#CC79A7", "triangle-down", "dash"),
+    ("#0072B2", "diamond", "dashdot"),
+    ("#D55E00", "square", "longdash"),
+    ("#B8860B", "cross", "longdashdot"),
+    ("#56B4E9", "star", "solid"),
+)
+
+
+def confusion(
+    counts: tuple[int, int, int, int], *, first: str, second: str, words: tuple[str, str]
+) -> go.Figure:
+    """A 2 x 2 heat map with counts and shares in its cells.
+
+    Parameters
+    ----------
+    counts
+        Pairs that both, only the first, only the second, and neither hold relevant.
+    first, second
+        Who stands at the rows and at the columns.
+    words
+        What yes and no mean for the columns, such as ``("same story", "another story")``.
+    """
+    both, only_first, only_second, neither = counts
+    z = np.array([[both, only_first], [only_second, neither]])
+    shares = z / max(1, z.sum())
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares.tolist(),
+            x=[plain(word) for word in words],
+            y=["relevant", "not relevant"],
+            text=[
+                [f"{n:,}<br>{share:.1%}" for n, share in zip(*row, strict=True)]
+                for row in zip(z.tolist(), shares.tolist(), strict=True)
+            ],
+            texttemplate="%{text}",
+            textfont={"size": 16},
+            colorscale="Blues",
+            zmin=0,
+            zmax=1,
+            showscale=False,
+            xgap=3,
+            ygap=3,
+            hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
+        )
+    )
+    ground(figure, height=300, margin={"l": 10, "r": 10, "t": 12, "b": 56})
+    figure.update_yaxes(title=plain(first), autorange="reversed", showgrid=False)
+    figure.update_xaxes(title=plain(second), showgrid=False)
+    return figure
+
+
+def confusion_alt(counts: tuple[int, int, int, int], *, first: str, second: str) -> str:
+    """The four counts in words."""
+    both, only_first, only_second, neither = counts
+    return plain(
+        f"Of {sum(counts):,} pairs, {first} and {second} both hold {both:,} relevant; only "
+        f"{first} {only_first:,}, only {second} {only_second:,}; neither {neither:,}."
+    )
+
+
+def relevant_lists(tables: dict[str, pd.DataFrame]) -> go.Figure:
+    """Share of lists by their number of relevant documents, one step line a rule.
+
+    Parameters
+    ----------
+    tables
+        By label: as `biasret.agreement.per_list` makes them. Lists without a relevant
+        document are left out of the shares; the label should say how many there are.
+    """
+    figure = go.Figure()
+    for (label, table), (colour, symbol, dash) in zip(tables.items(), _SERIES, strict=False):
+        some = table[table["n_relevant"] > 0]
+        figure.add_trace(
+            go.Scatter(
+                x=some["n_relevant"].tolist(),
+                y=some["share"].tolist(),
+                mode="lines+markers",
+                name=plain(label),
+                line={"shape": "hvh", "color": colour, "dash": dash, "width": 2},
+                marker={"symbol": symbol, "size": 9, "color": colour},
+                customdata=some["n_lists"].tolist(),
+                hovertemplate="%{x} relevant: %{customdata:,} lists (%{y:.1%})<extra></extra>",
+            )
+        )
+    ground(
+        figure,
+        height=360,
+        margin={"l": 10, "r": 10, "t": 24, "b": 48},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        showlegend=True,
+    )
+    figure.update_yaxes(tickformat=".0%", rangemode="tozero", title="share of lists with any")
+    figure.update_xaxes(dtick=1, title="relevant documents in the list")
+    return figure
+
+
+def gap_by_filter(rows: pd.DataFrame, *, contrast: str) -> go.Figure:
+    """One marker a filter on the line of each retriever.
+
+    Parameters
+    ----------
+    rows
+        ``retriever``, ``filter`` (as it shall be read), ``estimate``; a missing estimate has
+        no marker.
+    contrast
+        What minus what, for the axis.
+    """
+    names = rows["retriever"].drop_duplicates().tolist()
+    kinds = rows["filter"].drop_duplicates().tolist()
+    figure = go.Figure()
+    spread = np.linspace(-0.27, 0.27, len(kinds)) if len(kinds) > 1 else np.zeros(1)
+    for position, kind in enumerate(kinds):
+        colour, symbol, _ = _SERIES[position % len(_SERIES)]
+        part = rows[(rows["filter"] == kind) & np.isfinite(rows["estimate"])]
+        figure.add_trace(
+            go.Scatter(
+                x=part["estimate"].tolist(),
+                y=[names.index(name) + spread[position] for name in part["retriever"]],
+                mode="markers",
+                name=plain(kind),
+                marker={
+                    "symbol": symbol,
+                    "size": 11,
+                    "color": colour,
+                    "line": {"width": 1.5, "color": colour},
+                },
+                hovertemplate="%{x:+.4f}<extra>" + plain(kind) + "</extra>",
+            )
+        )
+    figure.add_vline(x=0, line=GUIDE)
+    ground(
+        figure,
+        height=130 + 62 * len(names),
+        margin={"l": 10, "r": 20, "t": 24, "b": 48},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        showlegend=True,
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[plain(retriever_label(name)) for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    figure.update_xaxes(title=plain(contrast), zeroline=False)
+    return figure
