@@ -17,13 +17,21 @@ from biasret import audit, contrasts, filters, metrics, runs
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
-from biasret.retrievers import Retriever, load
+from biasret.retrievers import Retriever, built_by_default, load
 from biasret.retrievers.base import SCORE_DECIMALS
 from biasret.retrievers.cache import DiskCache
 from biasret.retrievers.dense import Dense, embed
 from biasret.statistics import rank_tests, resampling
+from biasret.tables import empty
 
-__all__ = ["Progress", "build_dataset", "build_retriever", "read_dataset", "save_dataset"]
+__all__ = [
+    "Progress",
+    "build_dataset",
+    "build_retriever",
+    "read_dataset",
+    "retrievers_of",
+    "save_dataset",
+]
 
 #: Raised when the same inputs would give another file.
 STEPS = {"embeddings": 1, "runs": 2, "measurements": 1, "gaps": 1}
@@ -59,11 +67,15 @@ def build_retriever(
 ) -> bool:
     """Embeddings, run, gold ranks and measurements of one retriever.
 
+    What was imported is measured as it is: the retriever is not loaded and need not be known.
+
     Returns
     -------
     bool
         Whether anything was redone.
     """
+    if name in folder.given(dataset.record.name):
+        return _measure(folder, dataset, name, force=force, is_given=True)
     retriever = load(name, models=folder.path / "models")
     fingerprint = retriever.record.fingerprint
     texts = {t: folder.content(t, dataset.record.name) for t in ("documents", "queries")}
@@ -165,9 +177,15 @@ def _stored_scores(retriever: Dense, queries: Vectors) -> Callable[[Sequence[str
     return scores
 
 
-def _measure(folder: Folder, dataset: Dataset, retriever: str, *, force: bool) -> bool:
+def _measure(
+    folder: Folder, dataset: Dataset, retriever: str, *, force: bool, is_given: bool = False
+) -> bool:
     name = dataset.record.name
     signal = SIGNALS[dataset.record.signal]
+    tables = ["runs", "gold_ranks"]
+    if is_given:
+        present = [t for t in (*tables, "given_values") if retriever in folder.given(name, t)]
+        tables = present
     inputs = {
         "step": STEPS["measurements"],
         "metrics": {m: list(metrics.METRICS[m].ks) for m in signal.metrics},
@@ -175,17 +193,19 @@ def _measure(folder: Folder, dataset: Dataset, retriever: str, *, force: bool) -
         "documents": folder.content("documents", name),
         "queries": folder.content("queries", name),
         "qrels": folder.content("qrels", name),
-        "runs": folder.content("runs", name, retriever),
-        "gold_ranks": folder.content("gold_ranks", name, retriever),
+        **{table: folder.content(table, name, retriever) for table in tables},
     }
     if not force and folder.is_current("measurements", name, retriever, inputs=inputs):
         return False
+    found = {table: folder.read(table, name, retriever) for table in tables}
     measured = metrics.measure(
-        filters.Inputs(
+        _given_inputs(dataset, found)
+        if is_given
+        else filters.Inputs(
             queries=dataset.queries,
             documents=dataset.documents,
-            runs=folder.read("runs", name, retriever),
-            gold_ranks=folder.read("gold_ranks", name, retriever),
+            runs=found["runs"],
+            gold_ranks=found["gold_ranks"],
             qrels=dataset.qrels,
         ),
         dataset=name,
@@ -194,6 +214,30 @@ def _measure(folder: Folder, dataset: Dataset, retriever: str, *, force: bool) -
     )
     folder.write("measurements", measured, dataset=name, retriever=retriever, inputs=inputs)
     return True
+
+
+def _given_inputs(dataset: Dataset, found: dict[str, pd.DataFrame]) -> filters.Inputs:
+    """Imported results as a metric reads them.
+
+    Only queries with a row in ``gold_ranks`` were asked. A gold document below an imported run
+    has no rank there; it counts as infinitely far down, and what is read deeper than the run
+    is not measured.
+    """
+    ranking = found.get("runs", empty("runs"))
+    asked = found["gold_ranks"]
+    has_gold = asked["query_id"].isin(runs.gold_documents(dataset.qrels))
+    rank = asked["rank"].astype("float64")
+    if len(ranking):
+        asked = asked.assign(rank=rank.mask(rank.isna() & has_gold, np.inf))
+    return filters.Inputs(
+        queries=dataset.queries[dataset.queries["query_id"].isin(asked["query_id"])],
+        documents=dataset.documents,
+        runs=ranking,
+        gold_ranks=asked,
+        qrels=dataset.qrels,
+        depth=int(ranking["rank"].max()) if len(ranking) else None,
+        given=found.get("given_values", empty("given_values")),
+    )
 
 
 def _current(folder: Folder, dataset: str) -> list[str]:
@@ -256,6 +300,18 @@ def build_gaps(
     return True
 
 
+def retrievers_of(folder: Folder, dataset: str) -> list[str]:
+    """The retrievers that a build without further words covers for a dataset.
+
+    A dataset that came with results is built from those, and from what was computed on it
+    before: its documents may be too many, or its texts withheld.
+    """
+    imported = folder.given(dataset)
+    if not imported:
+        return built_by_default()
+    return list(dict.fromkeys([*imported, *folder.retrievers("gold_ranks", dataset)]))
+
+
 def build_dataset(
     folder: Folder,
     dataset: Dataset,
@@ -264,10 +320,17 @@ def build_dataset(
     force: bool = False,
     progress: Progress = silent,
 ) -> bool:
-    """Everything a dataset's pages show, for the retrievers named; True if anything was redone."""
+    """Everything a dataset's pages show; True if anything was redone.
+
+    Parameters
+    ----------
+    retrievers
+        Results that were imported are measured whether or not they are named.
+    """
+    imported = folder.given(dataset.record.name)
     did = [
         build_retriever(folder, dataset, name, force=force, progress=progress)
-        for name in retrievers
+        for name in dict.fromkeys([*imported, *retrievers])
     ]
     did.append(build_gaps(folder, dataset, force=force, progress=progress))
     return any(did)

@@ -24,13 +24,34 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Inputs:
-    """What metrics are computed from: tables of one dataset and one retriever."""
+    """What metrics are computed from: tables of one dataset and one retriever.
+
+    Attributes
+    ----------
+    depth
+        How deep the rankings are; None: as deep as any metric reads.
+    given
+        A ``given_values`` table: what is known below that depth.
+    """
 
     queries: pd.DataFrame
     documents: pd.DataFrame
     runs: pd.DataFrame
     gold_ranks: pd.DataFrame
     qrels: pd.DataFrame = field(default_factory=lambda: empty("qrels"))
+    depth: int | None = None
+    given: pd.DataFrame = field(default_factory=lambda: empty("given_values"))
+
+    def reach(self, k: int | None) -> bool:
+        """Whether the rankings hold all that is read at a depth."""
+        return k is None or self.depth is None or k <= self.depth
+
+    def given_values(self, metric: str, k: int | None) -> pd.Series | None:
+        """Given values by ``query_id``; None where there are none for this metric and depth."""
+        of = self.given["metric"] == metric
+        of &= self.given["k"].isna() if k is None else (self.given["k"] == k).fillna(False)
+        rows = self.given[of.astype(bool)]
+        return None if rows.empty else rows.set_index("query_id")["value"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +63,9 @@ class Filter:
     apply
         From inputs and k to the inputs the metric is computed from, and whether each query
         counts (bool by ``query_id``).
+    keeps_lists
+        Whether it leaves every list as it is, so that a value that was given for the list
+        holds under it.
     """
 
     name: str
@@ -50,6 +74,7 @@ class Filter:
     needs: tuple[str, ...]
     metrics: tuple[str, ...]
     apply: Callable[[Inputs, int | None], tuple[Inputs, pd.Series]]
+    keeps_lists: bool = False
 
 
 def _all(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
@@ -62,12 +87,16 @@ def same_story_rank(inputs: Inputs) -> pd.Series:
     Returns
     -------
     float64 by ``query_id``
-        Missing where the source has no story, or no document of it is in the run.
+        Missing where the source has no story, or no document of it is in the run. Ranks that
+        came with an imported run, and so may lie below it, go before what the run shows.
 
     References
     ----------
     Tang et al., section 2.2 (gold of the AllSides queries).
     """
+    known = inputs.given_values("story_rank", None)
+    if known is not None:
+        return known.reindex(inputs.queries["query_id"])
     # A round-up without a title is no story (Tang et al., section 1.1 of the released method).
     stories = inputs.documents.set_index("doc_id")["story_id"].replace("", np.nan)
     first = inputs.queries["source_doc_ids"].map(lambda ids: ids[0] if _has(ids) else None)
@@ -135,6 +164,7 @@ FILTERS: Catalogue[Filter] = Catalogue(
             needs=(),
             metrics=("lean", "rr", "recall"),
             apply=_all,
+            keeps_lists=True,
         ),
         Filter(
             name="same-story",
@@ -143,6 +173,7 @@ FILTERS: Catalogue[Filter] = Catalogue(
             needs=("documents.story_id", "queries.source_doc_ids"),
             metrics=("lean",),
             apply=_same_story,
+            keeps_lists=True,
         ),
         Filter(
             name="identical",

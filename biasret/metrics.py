@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from biasret.catalogue import Catalogue
-from biasret.filters import Inputs, filters_for, present
+from biasret.filters import Filter, Inputs, filters_for, present
 from biasret.tables import LEAN_CODES, check
 
 __all__ = ["METRICS", "Inputs", "Metric", "lean_at_k", "measure", "rr"]
@@ -76,12 +76,12 @@ def lean_at_k(inputs: Inputs, k: int | None) -> pd.Series:
 def rr(inputs: Inputs, k: int | None = None) -> pd.Series:
     """Reciprocal of the rank of the best gold document in the full ranking.
 
-    Nothing is truncated, so no value is 0. Queries without gold, or whose gold documents may
-    not appear at all, have no value.
+    Nothing is truncated, so no value is 0, unless an imported ranking ends before the gold.
+    Queries without gold, or whose gold documents may not appear at all, have no value.
 
     Returns
     -------
-    float64 by ``query_id``, in (0, 1], missing without gold
+    float64 by ``query_id``, in [0, 1], missing without gold
 
     References
     ----------
@@ -164,6 +164,23 @@ def applicable(inputs: Inputs, metric: Metric) -> bool:
     return all(present(inputs, need) for need in metric.needs)
 
 
+def _values(inputs: Inputs, metric: Metric, rule: Filter, k: int | None) -> pd.Series | None:
+    """Values of the queries that count; None where the rankings are not deep enough."""
+    if inputs.reach(k):
+        counted, keep = rule.apply(inputs, k)
+        values = metric.compute(counted, k)
+        return values[keep.reindex(values.index).to_numpy()]
+    given = inputs.given_values(metric.name, k)
+    if given is None or not rule.keeps_lists:
+        return None
+    is_by_story = rule.name == "same-story"
+    if is_by_story and inputs.given_values("story_rank", None) is None:
+        return None  # the story might stand below what the ranking holds
+    _, keep = rule.apply(inputs, k)
+    values = given.reindex(inputs.queries["query_id"])
+    return values[keep.reindex(values.index).to_numpy()]
+
+
 def measure(
     inputs: Inputs, *, dataset: str, retriever: str, metrics: tuple[str, ...]
 ) -> pd.DataFrame:
@@ -178,7 +195,8 @@ def measure(
     -------
     pandas.DataFrame
         A ``measurements`` table. A query that a filter leaves out has no row under it; a
-        metric without a value for a query has none either.
+        metric without a value for a query has none either. Below the depth of an imported
+        ranking there are values only where they came with it.
     """
     parts = []
     for name in metrics:
@@ -187,9 +205,10 @@ def measure(
             continue
         for rule in filters_for(inputs, name):
             for k in metric.ks:
-                counted, keep = rule.apply(inputs, k)
-                values = metric.compute(counted, k)
-                kept = values[keep.reindex(values.index).to_numpy()].dropna()
+                values = _values(inputs, metric, rule, k)
+                if values is None:
+                    continue
+                kept = values.dropna()
                 parts.append(
                     pd.DataFrame(
                         {

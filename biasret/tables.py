@@ -123,6 +123,14 @@ TABLES: Catalogue[Table] = Catalogue(
             per_retriever=True,
         ),
         Table(
+            "given_values",
+            "values per query that came with an imported ranking and reach deeper than it; metric "
+            "story_rank: rank of the best document of the source's story, missing: none",
+            _columns("dataset retriever query_id metric", "k:int value:float"),
+            ("dataset", "retriever", "query_id", "metric", "k"),
+            per_retriever=True,
+        ),
+        Table(
             "measurements",
             "one value per query, metric and depth",
             _columns("dataset retriever query_id metric filter", "k:int value:float"),

@@ -17,19 +17,20 @@ __all__ = ["bring_in", "build", "derive"]
 
 def build(arguments: argparse.Namespace) -> int:
     """``build``: everything that is missing or out of date."""
-    from biasret.build import build_dataset, read_dataset, save_dataset
+    from biasret.build import build_dataset, read_dataset, retrievers_of, save_dataset
     from biasret.datasets import SHIPPED
     from biasret.errors import UnknownName
     from biasret.precomputed import Folder
-    from biasret.retrievers import built_by_default, prepare, record_for
+    from biasret.retrievers import prepare, record_for
     from biasret.store import make_database
 
     folder = Folder()
     models = folder.path / "models"
-    retrievers = arguments.retriever or built_by_default()
-    for name in retrievers:
-        record_for(name, models=models)
+    for name in arguments.retriever or ():
+        if not any(name in folder.given(dataset) for dataset in folder.datasets()):
+            record_for(name, models=models)
     done = []
+    used: dict[str, None] = {}
     with folder.lock():
         known = list(dict.fromkeys([*SHIPPED, *folder.datasets()]))
         for name in arguments.dataset or known:
@@ -40,12 +41,15 @@ def build(arguments: argparse.Namespace) -> int:
                 save_dataset(folder, dataset, inputs={"shipped": __version__})
             else:
                 dataset = read_dataset(folder, name)
+            retrievers = arguments.retriever or retrievers_of(folder, name)
             changed = build_dataset(
                 folder, dataset, retrievers, force=arguments.force, progress=progress_bar
             )
+            imported = folder.given(name)
+            used |= dict.fromkeys(one for one in retrievers if one not in imported)
             done.append({"dataset": name, "retrievers": retrievers, "changed": changed})
             say(arguments, f"{name}: {'built' if changed else 'up to date'}")
-        for name in retrievers:
+        for name in used:
             prepare(name, models=models)
         folder.write_manifest(command="python -m biasret build")
         path = make_database(folder)
