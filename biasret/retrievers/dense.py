@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from biasret.retrievers.base import (
 )
 from biasret.retrievers.index import Index, make_index, open_index, save_index
 
-__all__ = ["Dense", "Encoder", "embed"]
+__all__ = ["Dense", "Encoder", "Layered", "embed"]
 
 #: Documents scored in float64 at a time: the block stays in the processor's cache, and for a
 #: few queries the product stays too small to be split between threads, which on a busy
@@ -51,6 +51,14 @@ class Encoder(Protocol):
 
     def prompts(self) -> Mapping[str, str]:
         """The prompts that the model itself brings, by name."""
+
+
+@runtime_checkable
+class Layered(Protocol):
+    """An encoder that also shows what its layers hold."""
+
+    def layers(self, texts: list[str], *, prefix: str) -> np.ndarray:
+        """Mean hidden states by layer, as `Dense.layers` describes them; one batch."""
 
 
 class VectorCache(Protocol):
@@ -114,6 +122,29 @@ class Dense:
             matrix = self._loaded().encode([_readable(text) for text in distinct], prefix=prefix)
         at = {text: i for i, text in enumerate(distinct)}
         return _unit(matrix, self.record)[[at[text] for text in texts]]
+
+    def layers(self, texts: Sequence[str], *, prefix: str) -> np.ndarray:
+        """Mean of the hidden states of each text's tokens, at every layer.
+
+        Returns
+        -------
+        float32, shape (n_layers + 1, n, width)
+            Entry 0 is the input embeddings, the last one what the model's own pooling reads.
+
+        Raises
+        ------
+        InputError
+            The engine that runs this model shows its last layer alone.
+        """
+        with self._lock:
+            encoder = self._loaded()
+            if not isinstance(encoder, Layered):
+                raise InputError(
+                    f"{self.record.label} shows no hidden states: the engine that runs it gives "
+                    "out finished vectors alone. Choose a transformer of sentence-transformers, "
+                    "such as minilm-l6, or st:PATH for one of your own."
+                )
+            return encoder.layers([_readable(text) for text in texts], prefix=prefix)
 
     def query_prefix(self) -> str:
         """What is put before a query; loads the model when its own prompt is wanted."""

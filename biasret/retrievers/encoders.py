@@ -98,6 +98,30 @@ class SentenceTransformers:
         assert result is not None, "Dense asks for no empty list"
         return result
 
+    def layers(self, texts: list[str], *, prefix: str) -> np.ndarray:
+        """Mean hidden states by layer, shape (n_layers + 1, n, width); one batch.
+
+        Texts are padded on the side the tokenizer names. The paper pads on the left: the same
+        for models with rotary positions, while those with absolute ones, BGE among its four,
+        then see a text at places that depend on its neighbours in the batch.
+        """
+        import torch
+
+        inner: Any = self._model[0].auto_model
+        features = self._model.tokenizer(
+            [prefix + text for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=self._model.max_seq_length,
+            return_tensors="pt",
+        ).to(self._model.device)
+        with torch.inference_mode():
+            states = inner(**features, output_hidden_states=True).hidden_states
+            mask = features["attention_mask"].unsqueeze(-1).float()
+            n_tokens = mask.sum(dim=1).clamp(min=1)
+            means = [(state.float() * mask).sum(dim=1) / n_tokens for state in states]
+            return torch.stack(means).cpu().numpy()
+
     def batches(self, lengths: np.ndarray) -> Iterator[slice]:
         """Slices of ascending lengths: by padded tokens on a processor, by count elsewhere."""
         start = 0
