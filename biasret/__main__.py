@@ -14,6 +14,7 @@ from typing import Any
 
 from biasret import __version__
 from biasret.commands import ask, data, numbers
+from biasret.commands import layers as layers_command
 from biasret.errors import BiasretError, InputError
 from biasret.kinds import KINDS, Option, options
 
@@ -110,6 +111,24 @@ def _parser() -> argparse.ArgumentParser:
     gaps.add_argument("--metric", metavar="M")
     gaps.add_argument("--k", type=int, metavar="K")
     gaps.add_argument("--filter", metavar="F")
+
+    layers = _command(commands, "layers", layers_command.layers, "probe a model layer by layer")
+    layers.add_argument("--dataset", required=True, metavar="D", help="with two groups")
+    layers.add_argument(
+        "--retriever",
+        action="append",
+        metavar="R",
+        help="a transformer whose layers can be read; may be given several times (default: all "
+        "that are installed and light)",
+    )
+    layers.add_argument(
+        "--splits",
+        action="append",
+        choices=["grouped", "paper"],
+        help="keep sources whole, or draw questions one by one as the paper does (default: both)",
+    )
+    layers.add_argument("--final", action="store_true", help="probe the last layer's output too")
+    layers.add_argument("--force", action="store_true", help="make it again, changed or not")
 
     paper = _command(commands, "published", numbers.published, "check the paper's own numbers")
     paper.add_argument(

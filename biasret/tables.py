@@ -162,6 +162,18 @@ TABLES: Catalogue[Table] = Catalogue(
             ("dataset", "retriever", "metric", "k", "filter", "minuend", "subtrahend"),
         ),
         Table(
+            "probe_scores",
+            "how well a linear probe on a layer tells the two groups of questions apart; no layer: "
+            "the baseline on the input; n_shared: test rows whose cluster is in the train rows too",
+            _columns(
+                "dataset retriever split_rule kind split n_train:int n_test:int n_shared:int"
+                " accuracy:float nce:float",
+                "layer:int f1:float",
+            ),
+            ("dataset", "retriever", "split_rule", "kind", "layer", "split"),
+            per_retriever=True,
+        ),
+        Table(
             "embeddings",
             "one vector per document or query, L2-normalised",
             _columns("dataset retriever kind id vector:vector text_sha256 truncated:bool"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from biasret import probes
 from biasret.published.exhibits import PROBED_ROWS, RETRIEVERS
 from biasret.statistics import (
     cluster_bootstrap_mean,
@@ -234,20 +235,9 @@ def probe_curves(probe_scores: pd.DataFrame) -> pd.DataFrame:
     ----------
     Tang et al., Fig. 4; Hewitt et al. (2021), Conditional probing.
     """
-    key = ["dataset", "retriever"]
-    by_probe = dict(iter(probe_scores.groupby("probe")))
-    f1 = by_probe["normal"].groupby([*key, "layer"], sort=False)["f1"]
-    curves = f1.agg(f1="mean", spread="std", n="size").reset_index()
-    half = 1.96 * curves["spread"] / np.sqrt(curves["n"])
-    curves["f1_low"], curves["f1_high"] = curves["f1"] - half, curves["f1"] + half
-    n_layers = curves.groupby(key)["layer"].transform("max") + 1
-    curves["depth"] = (curves["layer"] / n_layers).astype("float64")
-    seen = by_probe["conditional"].groupby([*key, "layer"])["nce"].mean()
-    baseline = by_probe["baseline"].groupby(key)["nce"].mean()
-    gained = (seen - baseline).rename("v_information").reset_index()
-    curves = curves.merge(gained, on=[*key, "layer"], how="left", validate="one_to_one")
-    columns = [*key, "layer", "depth", "f1", "f1_low", "f1_high", "v_information"]
-    return curves[columns]
+    named = probe_scores.rename(columns={"probe": "kind"}).assign(split_rule="paper")
+    columns = ["dataset", "retriever", "layer", "depth", "f1", "f1_low", "f1_high"]
+    return probes.curves(named)[[*columns, "v_information"]]
 
 
 def correct_rows_shortfall(probe_scores: pd.DataFrame) -> np.ndarray:
