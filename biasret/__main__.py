@@ -105,6 +105,12 @@ def _parser() -> argparse.ArgumentParser:
     probe.add_argument("--retriever", action="append", metavar="R", help=DEFAULT_RETRIEVERS_HELP)
     probe.add_argument("-k", type=int, default=10, help="documents compared (default 10)")
     _flip_arguments(probe)
+    probe.add_argument(
+        "--to", choices=["AAL", "WME"], help="of dialect: what the text is not yet (default AAL)"
+    )
+    probe.add_argument(
+        "--mitigate", action="store_true", help="ask once more with the signal taken out"
+    )
 
     gaps = _command(commands, "gaps", numbers.gaps, "print measured gaps")
     gaps.add_argument("--dataset", metavar="D")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -13,7 +14,7 @@ import pandas as pd
 
 from biasret import __version__
 
-__all__ = ["file_name", "table_csv"]
+__all__ = ["document", "file_name", "table_csv"]
 
 #: A cell that begins like this is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -45,6 +46,12 @@ def table_csv(table: pd.DataFrame, about: Mapping[str, str]) -> bytes:
     for row in table.itertuples(index=False, name=None):
         writer.writerow([_cell(value) for value in row])
     return target.getvalue().encode("utf-8", "replace")
+
+
+def document(values: Mapping[str, object]) -> bytes:
+    """Plain values as one JSON document (UTF-8, escaped), with the version that made it."""
+    whole = {**values, "software": f"biasret {__version__}"}
+    return json.dumps(whole, allow_nan=False, indent=1).encode("ascii")
 
 
 def _cell(value: object) -> object:

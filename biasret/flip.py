@@ -6,7 +6,7 @@ without asking which engine made it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -99,8 +99,8 @@ def flip(text: str, *, to: str, **settings: Any) -> Flip:
     to
         A key of `FLIPS`.
     settings
-        Of the engine: `density`, `seed`, `profile` for dialect; `mode`, `intensity`, `seed`
-        for framing.
+        Of the engine: `density`, `seed`, `profile`, `features` for dialect; `mode`,
+        `intensity`, `seed`, `frame` for framing.
 
     Raises
     ------
@@ -113,10 +113,17 @@ def flip(text: str, *, to: str, **settings: Any) -> Flip:
     return record.write(text, **settings)
 
 
-def _aal(text: str, *, density: float = 0.4, seed: int = 0, profile: str = "grammar+ing") -> Flip:
+def _aal(
+    text: str,
+    *,
+    density: float = 0.4,
+    seed: int = 0,
+    profile: str = "grammar+ing",
+    features: Sequence[str] | None = None,
+) -> Flip:
     from biasret.signals import dialect
 
-    made = dialect.to_aal(text, density=density, seed=seed, profile=profile)
+    made = dialect.to_aal(text, density=density, seed=seed, profile=profile, features=features)
     notices = list(_strings(made.config.get("notices")))
     if not made.is_changed:
         reasons = list(dict.fromkeys(one.reason for one in made.skipped))[:3]
@@ -173,10 +180,17 @@ def _marks(edits: Any, name: Callable[[Any], str]) -> tuple[Mark, ...]:
 
 
 def _framed(stance: str) -> Callable[..., Flip]:
-    def write(text: str, *, mode: str = "lexical", intensity: int = 1, seed: int = 0) -> Flip:
+    def write(
+        text: str,
+        *,
+        mode: str = "lexical",
+        intensity: int = 1,
+        seed: int = 0,
+        frame: str | None = None,
+    ) -> Flip:
         from biasret.signals import framing
 
-        triple = framing.variants(text, mode=mode, intensity=intensity, seed=seed)
+        triple = framing.variants(text, mode=mode, intensity=intensity, seed=seed, frame=frame)
         made = triple.variant(stance)
         notices = [*triple.notices, *(f"{skip.text}: {skip.why}" for skip in triple.skips[:3])]
         if made.text == text and not triple.is_changed:
@@ -190,11 +204,19 @@ def _framed(stance: str) -> Callable[..., Flip]:
     return write
 
 
-def _neutral(text: str, *, mode: str = "lexical", intensity: int = 1, seed: int = 0) -> Flip:
+def _neutral(
+    text: str,
+    *,
+    mode: str = "lexical",
+    intensity: int = 1,
+    seed: int = 0,
+    frame: str | None = None,
+) -> Flip:
     from biasret.signals import framing
 
     if mode != "lexical":
-        return _framed("neutral")(text, mode=mode, intensity=intensity, seed=seed)
+        given = {"mode": mode, "intensity": intensity, "seed": seed, "frame": frame}
+        return _framed("neutral")(text, **given)
     made = framing.neutralise(text)
     notices = made.notices
     if made.text == text:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Entry", "marked", "ranking", "typed", "visible"]
+__all__ = ["Entry", "Row", "lead", "matrix", "ranking", "terms", "typed", "visible", "wording"]
 
 #: Glyph of each stance; the word stands beside it, so neither shape nor colour is alone.
 _STANCE_GLYPHS = {
@@ -22,6 +22,9 @@ _STANCE_GLYPHS = {
     "right": ("■", "#E60000"),
 }
 _MOVES = {"up": "▲", "down": "▼", "new": "+", "lost": "−", "same": "="}
+
+#: Words as BM25 reads them (Tang et al., section 2).
+_TERM = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z]+)?")
 
 _STYLE = """<style>
 .br-list{list-style:none!important;margin:0!important;padding:0!important}
@@ -41,8 +44,27 @@ _STYLE = """<style>
 .br-diff ins{text-decoration:underline;text-decoration-thickness:2px;font-weight:600;
  background:color-mix(in srgb,#009988 22%,transparent);border-radius:.2rem;padding:0 .1rem}
 .br-diff del{background:color-mix(in srgb,#E65100 18%,transparent);border-radius:.2rem}
-.br-side{font-weight:700;opacity:.7;margin-right:.35rem}
 .br-label{font-weight:600;margin:0 0 .25rem}
+.br-note{font-size:.85rem;opacity:.85;margin:.35rem 0 0}
+.br-lead{font-size:1.25rem;line-height:1.35;font-weight:600;margin:.25rem 0}
+.br-text{grid-column:2;font-size:.9rem}
+.br-text summary{cursor:pointer;width:fit-content;font-size:.82rem;text-decoration:underline dotted}
+.br-text mark{background:color-mix(in srgb,#CCBB44 45%,transparent);color:inherit;font-weight:600}
+.br-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.br-matrix{width:100%;border-collapse:collapse;font-size:.95rem}
+.br-matrix th,.br-matrix td{text-align:left;padding:.45rem .6rem .45rem 0;vertical-align:top;
+ border-top:1px solid color-mix(in srgb,currentColor 18%,transparent);
+ font-variant-numeric:tabular-nums}
+.br-matrix thead th{border-top:0;font-size:.82rem;opacity:.9}
+.br-remark{display:block;font-weight:400;font-size:.8rem;opacity:.9}
+@media (max-width:640px){
+.br-matrix thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.br-matrix tr{display:block;padding:.4rem 0;
+ border-top:1px solid color-mix(in srgb,currentColor 18%,transparent)}
+.br-matrix th,.br-matrix td{display:block;border:0;padding:.1rem 0}
+.br-matrix td{display:grid;grid-template-columns:9.5rem 1fr;gap:.5rem}
+.br-matrix td::before{content:attr(data-label);font-size:.82rem;opacity:.85}
+}
 </style>"""
 
 
@@ -88,39 +110,88 @@ def typed(label: str, text: str, *, limit: int = 10_000) -> str:
     )
 
 
-def marked(source: str, target: str, marks: Sequence[tuple[int, int, int, int, str]]) -> str:
-    """Two texts with what left the first struck through and what came into the second marked.
+def wording(
+    label: str,
+    text: str,
+    marks: Sequence[tuple[int, int, str, str]] = (),
+    *,
+    note: str = "",
+) -> str:
+    """A wording under its label, with what an engine put in marked and what it took out struck.
 
     Parameters
     ----------
     marks
-        ``(start, end, target_start, target_end, why)`` in code points, in order, disjoint.
-        `why` becomes the tooltip of the inserted words.
+        ``(start, end, original, why)`` in code points of `text`, in order, disjoint; `original`
+        is what stood there before. `why` becomes the tooltip of the inserted words.
+    note
+        Stands below the text.
     """
-    old, new, at, target_at = [], [], 0, 0
-    for start, end, target_start, target_end, why in marks:
-        old.append(html.escape(visible(source[at:start])))
-        new.append(html.escape(visible(target[target_at:target_start])))
+    parts, at = [], 0
+    for start, end, original, why in marks:
+        parts.append(html.escape(visible(text[at:start])))
+        if original:
+            parts.append(f"<del>{html.escape(visible(original))}</del>")
+        if original and end > start:
+            parts.append(" ")
         if end > start:
-            old.append(f"<del>{html.escape(visible(source[start:end]))}</del>")
-        if target_end > target_start:
-            tip = html.escape(visible(why), quote=True)
-            words = html.escape(visible(target[target_start:target_end]))
-            new.append(f'<ins title="{tip}">{words}</ins>')
-        at, target_at = end, target_end
-    old.append(html.escape(visible(source[at:])))
-    new.append(html.escape(visible(target[target_at:])))
+            parts.append(
+                f'<ins title="{_attribute(why)}">{html.escape(visible(text[start:end]))}</ins>'
+            )
+        at = end
+    parts.append(html.escape(visible(text[at:])))
+    below = f'<p class="br-note">{html.escape(note)}</p>' if note else ""
     return (
-        f'{_STYLE}<p class="br-diff" dir="auto"><span class="br-side">A</span> {"".join(old)}</p>'
-        f'<p class="br-diff" dir="auto"><span class="br-side">B</span> {"".join(new)}</p>'
+        f'{_STYLE}<p class="br-label">{_text(label)}</p>'
+        f'<p class="br-diff" dir="auto">{"".join(parts)}</p>{below}'
     )
+
+
+def lead(sentence: str) -> str:
+    """One sentence that leads a view."""
+    return f'{_STYLE}<p class="br-lead">{_text(sentence)}</p>'
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a matrix: what it is of, a remark on that, and its cells as text."""
+
+    head: str
+    remark: str
+    cells: Sequence[str]
+
+
+def matrix(columns: Sequence[str], rows: Sequence[Row], *, label: str) -> str:
+    """A table that a screen reader can read, and that turns into a list on a narrow screen.
+
+    Parameters
+    ----------
+    columns
+        Title of the row heads, then those of the cells.
+    """
+    titles = "".join(f'<th scope="col">{_text(title)}</th>' for title in columns)
+    body = "".join(_matrix_row(columns[1:], row) for row in rows)
+    return (
+        f'{_STYLE}<table class="br-matrix"><caption class="br-hidden">{_text(label)}</caption>'
+        f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _matrix_row(columns: Sequence[str], row: Row) -> str:
+    remark = f'<span class="br-remark">{_text(row.remark)}</span>' if row.remark else ""
+    cells = "".join(
+        f'<td data-label="{_attribute(title)}">{_text(cell)}</td>'
+        for title, cell in zip(columns, row.cells, strict=True)
+    )
+    return f'<tr><th scope="row">{_text(row.head)}{remark}</th>{cells}</tr>'
 
 
 @dataclass(frozen=True)
 class Entry:
     """One row of a ranking as shown.
 
-    `movement` is a word of `biasret.probe.movement`, or empty.
+    `movement` is a word of `biasret.probe.movement`, or empty. `text` can be opened below
+    the title, the words of `terms` in it marked.
     """
 
     rank: int
@@ -130,6 +201,8 @@ class Entry:
     source: str | None = None
     movement: str = ""
     is_gold: bool = False
+    text: str = ""
+    terms: frozenset[str] = frozenset()
 
 
 def ranking(entries: Sequence[Entry], *, label: str) -> str:
@@ -158,8 +231,31 @@ def _item(entry: Entry) -> str:
     if entry.source:
         meta.append(f"<span>{_text(entry.source)}</span>")
     meta.append(f"<span>score {entry.score:.3f}</span>")
+    body = f'<div class="br-text">{_opened(entry)}</div>' if entry.text else ""
     return (
         f'<li><span class="br-rank">{entry.rank}</span>'
         f'<span class="br-title">{_text(entry.title)}</span>'
-        f'<span class="br-meta">{"".join(meta)}</span></li>'
+        f'<span class="br-meta">{"".join(meta)}</span>{body}</li>'
+    )
+
+
+def terms(text: str) -> frozenset[str]:
+    """The words of a text, lower-cased, as `Entry.terms` takes them."""
+    return frozenset(word.lower() for word in _TERM.findall(text))
+
+
+def _opened(entry: Entry) -> str:
+    """The document's text, shut until it is asked for."""
+    parts, at, seen = [], 0, set()
+    for match in _TERM.finditer(entry.text):
+        if match.group().lower() in entry.terms:
+            seen.add(match.group().lower())
+            parts.append(html.escape(visible(entry.text[at : match.start()])))
+            parts.append(f"<mark>{html.escape(visible(match.group()))}</mark>")
+            at = match.end()
+    parts.append(html.escape(visible(entry.text[at:])))
+    shared = "no word" if not seen else "1 word" if len(seen) == 1 else f"{len(seen)} words"
+    return (
+        f"<details><summary>Text ({shared} in common with the question)</summary>"
+        f'<p class="br-typed" dir="auto">{"".join(parts)}</p></details>'
     )

@@ -11,12 +11,15 @@ from biasret.retrievers import names, record_for
 
 __all__ = [
     "by_split",
+    "change",
     "comparison",
     "correction",
     "finding",
     "gap",
+    "headline",
     "level",
     "retriever_label",
+    "short_typical",
     "typical",
 ]
 
@@ -197,6 +200,68 @@ def comparison(found: Comparison) -> str:
         return f"{head} lean@{k} is the same, {found.a.lean:+.2f}."
     way = "to the right" if difference > 0 else "to the left"
     return f"{head} lean@{k} moves {abs(difference):.2f} {way}."
+
+
+def change(found: Comparison, groups: tuple[str, str]) -> str:
+    """What matters most of a comparison, with an arrow, for a cell of a table.
+
+    Parameters
+    ----------
+    groups
+        What wordings A and B signal.
+    """
+    if found.state in ("empty", "one empty"):
+        return "nothing to compare"
+    if found.rr_difference is not None:
+        return _gold_change(found, groups)
+    difference = found.lean_difference
+    if difference is None:
+        n = len(found.a.ranking.doc_ids)
+        return f"{found.n_shared} of {n} survive"
+    if abs(difference) < 5e-7:
+        return "= same lean"
+    return f"{'→ right' if difference > 0 else '← left'} by {abs(difference):.2f}"
+
+
+def _gold_change(found: Comparison, groups: tuple[str, str]) -> str:
+    a, b = found.a.gold_rank, found.b.gold_rank
+    assert a is not None
+    assert b is not None
+    if a == b:
+        return f"= answer stays at rank {a:,}"
+    way = "▼ further down" if b > a else "▲ nearer the top"
+    return f"{way} for {groups[1]}: rank {a:,} to {b:,}"
+
+
+def headline(found: Comparison, groups: tuple[str, str]) -> str:
+    """One sentence for people who see this for the first time."""
+    who = retriever_label(found.retriever)
+    a, b = groups
+    if found.state == "empty":
+        return f"{who} finds nothing for either wording."
+    if found.state == "one empty":
+        return f"{who} finds nothing for one of the two wordings."
+    if found.rr_difference is not None:
+        ranks = (found.a.gold_rank, found.b.gold_rank)
+        if ranks[0] == ranks[1]:
+            return f"{who} puts the answer at rank {ranks[0]:,} for both wordings."
+        return f"{who} puts the answer at rank {ranks[0]:,} for {a} and {ranks[1]:,} for {b}."
+    n = len(found.a.ranking.doc_ids)
+    kept = f"Of the {n} documents {who} returns for {a}, {found.n_shared} are returned for {b}"
+    difference = found.lean_difference
+    if difference is None:
+        return f"{kept}."
+    if abs(difference) < 5e-7:
+        return f"{kept}; their lean is the same."
+    way = "right" if difference > 0 else "left"
+    return f"{kept}; the list moves {abs(difference):.2f} to the {way}."
+
+
+def short_typical(found: Typicality | None) -> str:
+    """`typical` for a cell of a table."""
+    if found is None:
+        return "—"
+    return f"larger than {found.share_less:.0%} of {len(found.stored):,} pairs"
 
 
 def typical(found: Typicality | None) -> str:

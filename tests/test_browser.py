@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,6 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from biasret.build import build_dataset, save_dataset
@@ -142,12 +145,23 @@ def go(page: Page, name: str, title: str) -> None:
     settled(page)
 
 
-def ask(page: Page, a: str, b: str) -> None:
-    boxes = page.get_by_role("textbox", name="Wording")
-    boxes.nth(0).fill(a)
-    boxes.nth(1).fill(b)
-    page.get_by_role("button", name="Compare").click()
+def ask(page: Page, text: str) -> None:
+    page.get_by_role("textbox", name="Your question").fill(text)
+    page.get_by_role("button", name="Flip and compare").click()
     expect(page.locator("ol.br-list").first).to_be_visible(timeout=120_000)
+    settled(page)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settled(page)
+
+
+def switch_on(page: Page, label: str) -> None:
+    """Press a toggle and wait until the page knows."""
+    page.get_by_text(label).click()
+    expect(page.get_by_role("switch", name=label)).to_be_checked()
     settled(page)
 
 
@@ -162,19 +176,16 @@ def test_the_whole_story(page, store):
     expect(page.locator(".js-plotly-plot")).to_have_count(4, timeout=60_000)
 
     go(page, "Probe", "Probe")
-    page.get_by_role("combobox", name="Dataset").click()
-    page.get_by_role("option", name="demo_news").click()
-    settled(page)
-    ask(
-        page,
-        "How does a safe gun storage law protect children?",
-        "How does a gun storage mandate burden law-abiding owners?",
-    )
+    choose(page, "Dataset", "demo_news")
+    ask(page, "How does the estate tax affect family farms?")
+    expect(page.get_by_text("B: right wording, generated")).to_be_visible()
     at_10 = rankings(page)
-    retrievers = Folder(store).retrievers("runs", "demo_news")
-    assert len(at_10) == 2 * len(retrievers)
-    assert all(len(titles) == 10 for titles in at_10)
+    # The first retriever is open, the others are shut and cost nothing.
+    assert [len(titles) for titles in at_10] == [10, 10]
     assert at_10[0] != at_10[1]
+    assert page.locator("table.br-matrix tbody tr").count() == len(
+        Folder(store).retrievers("runs", "demo_news")
+    )
 
     page.get_by_role("radio", name="20", exact=True).click()
     expect(page.locator("ol.br-list").first.locator("li")).to_have_count(20)
@@ -182,7 +193,7 @@ def test_the_whole_story(page, store):
     at_20 = rankings(page)
     assert [titles[:10] for titles in at_20] == at_10
     assert "probe_k=20" in page.url
-    assert "probe_a=" in page.url
+    assert "probe_text=" in page.url
     address = page.url
 
     go(page, "Political lean", "Political lean")
@@ -195,8 +206,8 @@ def test_the_whole_story(page, store):
     expect(page.locator("ol.br-list").first).to_be_visible(timeout=120_000)
     settled(page)
     assert rankings(page) == at_20
-    expect(page.get_by_role("textbox", name="Wording").nth(0)).to_have_value(
-        "How does a safe gun storage law protect children?"
+    expect(page.get_by_role("textbox", name="Your question")).to_have_value(
+        "How does the estate tax affect family farms?"
     )
 
 
@@ -215,11 +226,81 @@ def test_a_link_to_a_page_works_for_the_first_visitor_of_a_fresh_server(page, se
 
 def test_the_text_stays_out_of_the_link_on_request(page):
     go(page, "Probe", "Probe")
-    page.get_by_text("Leave my text out of the link").click()
-    settled(page)
-    ask(page, "headache for two weeks", "my head been hurting for two weeks")
-    assert "headache" not in page.url
+    switch_on(page, "Leave my text out of the link")
+    ask(page, "My head has been hurting for two weeks and she doesn't know why.")
     assert "hurting" not in page.url
+    page.get_by_role("button", name="Edit by hand").first.click()
+    expect(page.get_by_role("textbox", name="Wording A, by hand")).to_be_visible()
+    settled(page)
+    assert "hurting" not in page.url
+
+
+def test_text_that_is_in_the_link_is_taken_out_on_request(page):
+    go(page, "Probe", "Probe")
+    ask(page, "My head has been hurting for two weeks and she doesn't know why.")
+    assert "hurting" in page.url
+    switch_on(page, "Leave my text out of the link")
+    expect(page.get_by_role("textbox", name="Your question")).to_have_value(
+        "My head has been hurting for two weeks and she doesn't know why."
+    )
+    assert "hurting" not in page.url
+
+
+class TestReaders:
+    """The story of each kind of reader, from first to last step."""
+
+    def test_the_researcher(self, page, tmp_path):
+        go(page, "Probe", "Probe")
+        choose(page, "Dataset", "demo_health")
+        ask(page, "My sister doesn't sleep and her hands are always cold.")
+        page.get_by_role("button", name="Why these 2 changes").click()
+        expect(page.get_by_text("habitual be", exact=False).first).to_be_visible()
+        page.keyboard.press("Escape")
+        page.get_by_text("Text (", exact=False).first.click()
+        expect(page.locator("details[open] .br-typed").first).to_be_visible()
+        page.get_by_role("tab", name="Is this typical?").click()
+        expect(page.get_by_text("stored pairs changed less", exact=False).first).to_be_visible()
+        files = {}
+        for label in ("Download CSV", "Download JSON", "Download report"):
+            with page.expect_download() as waiting:
+                page.get_by_role("button", name=label).click()
+            target = tmp_path / waiting.value.suggested_filename
+            waiting.value.save_as(target)
+            files[label] = target.read_text(encoding="utf-8")
+        document = json.loads(files["Download JSON"])
+        assert [len(one["rankings"][0]) for one in document["retrievers"]] == [10, 10]
+        shown = page.locator("table.br-matrix tbody td[data-label='overlap@10']").all_inner_texts()
+        assert shown == [f"{one['overlap']:.2f}" for one in document["retrievers"]]
+        assert "hands always be cold" in files["Download report"]
+        before = rankings(page)
+        page.reload()
+        expect(page.locator("ol.br-list").first).to_be_visible(timeout=120_000)
+        settled(page)
+        assert rankings(page) == before
+
+    def test_the_engineer(self, page):
+        go(page, "Probe", "Probe")
+        choose(page, "Dataset", "demo_health")
+        page.get_by_role("button", name="Remove BM25").click()
+        settled(page)
+        ask(page, "My sister doesn't sleep and her hands are always cold. " * 40)
+        row = page.locator("table.br-matrix tbody tr")
+        expect(row).to_have_count(1)
+        assert int(row.locator("td[data-label=ms]").inner_text()) > 0
+        expect(page.get_by_text("read the first 256 tokens only")).to_be_visible()
+        expect(page.get_by_text("Wording A was cut", exact=False)).to_be_visible()
+
+    def test_the_stakeholder(self, page):
+        page.goto(page.url.rstrip("/") + "/probe?probe_presented=true&probe_dataset=demo_news")
+        example = page.locator("[class*=st-key-probe_example_] button").first
+        example.click()
+        lead = page.locator("p.br-lead")
+        expect(lead).to_be_visible(timeout=120_000)
+        settled(page)
+        assert re.match(r"Of the 10 documents .+ returns for left, \d+ are", lead.inner_text())
+        assert [len(titles) for titles in rankings(page)] == [5, 5]
+        expect(page.locator(".js-plotly-plot")).to_have_count(1)
+        assert page.locator("table.br-matrix").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -232,16 +313,15 @@ def test_the_text_stays_out_of_the_link_on_request(page):
 )
 def test_hostile_text_stays_text(page, script):
     go(page, "Probe", "Probe")
-    boxes = page.get_by_role("textbox", name="Wording")
-    type_by_script(boxes.nth(0), script)
-    boxes.nth(1).fill("headache")
-    page.get_by_role("button", name="Compare").click()
-    expect(page.locator("ol.br-list").first).to_be_visible(timeout=120_000)
+    box = page.get_by_role("textbox", name="Your question")
+    type_by_script(box, script)
+    page.get_by_role("button", name="Flip and compare").click()
+    expect(page.locator(".br-diff").first).to_be_visible(timeout=120_000)
     settled(page)
     assert page.evaluate("document.body.dataset.hit") is None
     assert page.title() != "1"
     assert page.get_by_text("Something went wrong").count() == 0
-    assert boxes.nth(0).evaluate(f"(box) => box.value === {script}")
+    assert box.evaluate(f"(box) => box.value === {script}")
 
 
 def type_by_script(box: Locator, script: str) -> None:
@@ -258,23 +338,56 @@ def type_by_script(box: Locator, script: str) -> None:
 def test_half_a_surrogate_pair_leaves_the_page_up(page):
     """Streamlit's server refuses the message that holds it, so nothing happens: nothing is lost."""
     go(page, "Probe", "Probe")
-    boxes = page.get_by_role("textbox", name="Wording")
+    box = page.get_by_role("textbox", name="Your question")
     script = "'half a pair \\ud83d of a surrogate'"
-    type_by_script(boxes.nth(0), script)
-    boxes.nth(1).fill("headache")
-    page.get_by_role("button", name="Compare").click()
+    type_by_script(box, script)
+    page.get_by_role("button", name="Flip and compare").click()
     page.wait_for_timeout(1_000)
-    assert boxes.nth(0).evaluate(f"(box) => box.value === {script}")
-    ask(page, "a pain in my head", "headache")
+    assert box.evaluate(f"(box) => box.value === {script}")
+    ask(page, "a pain in my head")
     assert rankings(page)
 
 
 def test_narrow_screens_do_not_scroll_sideways(browser, server):
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = context.new_page()
-    page.goto(f"{server.url}/probe?probe_a=headache&probe_b=my+head+hurt")
+    page.goto(f"{server.url}/probe?probe_text=My+sister+doesn't+sleep+and+her+hands+are+cold")
     expect(page.locator("ol.br-list").first).to_be_visible(timeout=120_000)
     settled(page)
     wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
     assert wide <= 390
     context.close()
+
+
+#: Places where Streamlit's own widgets, not ours, break a rule; each is looked at again when
+#: Streamlit is updated.
+NOT_OURS: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "probe?probe_text=My+sister+doesn't+sleep+and+her+hands+are+cold",
+        "probe?probe_presented=true&probe_text=My+sister+doesn't+sleep",
+        "political_lean",
+    ],
+    ids=["probe", "presentation", "results"],
+)
+def test_no_serious_violation_of_accessibility(browser, server, scheme, path):
+    context = browser.new_context(viewport={"width": 1440, "height": 1000}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{server.url}/{path}")
+    expect(page.locator("h1")).to_be_visible(timeout=120_000)
+    page.wait_for_timeout(1_000)
+    settled(page)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = [
+        (one["id"], node["target"], node["html"][:200])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+        if not any(part in str(node["target"]) for part in NOT_OURS)
+    ]
+    context.close()
+    assert serious == []

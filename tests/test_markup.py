@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from biasret import markup
 from biasret.markup import Entry, ranking, typed, visible
 
 #: The whole Unicode range, lone surrogates among it.
@@ -55,21 +56,21 @@ class Reader(HTMLParser):
             self.text.append(data)
 
 
-def seen(markup: str) -> Reader:
-    markup.encode("utf-8")  # a lone surrogate would stop the page
+def seen(shown: str) -> Reader:
+    shown.encode("utf-8")  # a lone surrogate would stop the page
     reader = Reader()
-    reader.feed(markup)
+    reader.feed(shown)
     reader.close()
     return reader
 
 
-def assert_no_markup_of(markup: str, plain: str) -> None:
+def assert_no_markup_of(shown: str, plain: str) -> None:
     """Hostile text adds no tag, attribute, or bare "<" and "&" to what plain text gives."""
-    found, expected = seen(markup), seen(plain)
+    found, expected = seen(shown), seen(plain)
     assert found.tags == expected.tags
     assert [name for name, _ in found.attributes] == [name for name, _ in expected.attributes]
-    assert markup.count("<") == plain.count("<")
-    body = re.sub(r"<style>.*?</style>", "", markup, flags=re.DOTALL)
+    assert shown.count("<") == plain.count("<")
+    body = re.sub(r"<style>.*?</style>", "", shown, flags=re.DOTALL)
     assert not re.search(r"&(?!amp;|lt;|gt;|quot;|#x27;)", body)
 
 
@@ -79,12 +80,12 @@ def entry(text: str, **more: object) -> Entry:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_hostile_text_is_text(text):
-    for markup, plain in (
+    for shown, plain in (
         (ranking([entry(text)], label=text), ranking([entry("x")], label="x")),
         (typed(text, text), typed("x", "x")),
     ):
-        assert_no_markup_of(markup, plain)
-        assert visible(text) in "".join(seen(markup).text)
+        assert_no_markup_of(shown, plain)
+        assert visible(text) in "".join(seen(shown).text)
 
 
 @settings(max_examples=200, deadline=None)
@@ -139,8 +140,8 @@ def test_what_is_made_visible(text, shown):
 
 
 def test_each_text_keeps_its_own_direction():
-    markup = ranking([entry("ما هو")], label="x")
-    assert markup.count('<bdi dir="auto">') == 2
+    shown = ranking([entry("ما هو")], label="x")
+    assert shown.count('<bdi dir="auto">') == 2
 
 
 def test_a_long_text_is_cut_where_said():
@@ -154,19 +155,19 @@ def test_a_hundred_thousand_characters():
 
 
 def test_an_entry_says_everything_in_words():
-    markup = ranking(
+    shown = ranking(
         [
             Entry(3, "Title", 0.12345, stance="left", source="S", movement="up 2", is_gold=True),
             Entry(4, "Other", 1.0, stance="weird", movement="lost"),
         ],
         label="BM25, wording A",
     )
-    words = " ".join("".join(seen(markup).text).split())
+    words = " ".join("".join(seen(shown).text).split())
     for part in ("3", "Title", "up 2", "left", "gold answer", "score 0.123", "lost", "score 1.000"):
         assert part in words
     # A stance that is none of ours gets no glyph and no colour of ours.
     assert "weird" not in words
-    assert ("aria-label", "BM25, wording A") in seen(markup).attributes
+    assert ("aria-label", "BM25, wording A") in seen(shown).attributes
 
 
 @pytest.mark.parametrize("stance", ["left", "center", "right"])
@@ -182,3 +183,61 @@ def test_a_stance_has_a_word_and_a_shape_beside_its_colour(stance):
 
 def test_an_empty_list():
     assert seen(ranking([], label="x")).tags == ["style", "ol"]
+
+
+class TestWording:
+    def test_what_came_in_is_marked_and_what_went_out_struck(self):
+        shown = markup.wording("B", "her hands be cold", [(10, 12, "are", "habitual be")])
+        assert 'her hands <del>are</del> <ins title="habitual be">be</ins> cold' in shown
+
+    def test_a_pure_deletion_and_a_pure_insertion(self):
+        assert "he <del>is </del>cold" in markup.wording("B", "he cold", [(3, 3, "is ", "why")])
+        shown = markup.wording("B", "he be cold", [(3, 6, "", "why")])
+        assert 'he <ins title="why">be </ins>cold' in shown
+
+    @given(
+        text=st.text(max_size=60),
+        label=st.text(max_size=20),
+        why=st.text(max_size=20),
+        original=st.text(max_size=20),
+        note=st.text(max_size=20),
+    )
+    def test_any_text_is_text(self, text, label, why, original, note):
+        at = min(3, len(text))
+        shown = markup.wording(label, text, [(0, at, original, why)], note=note)
+        assert set(seen(shown).tags) <= {"style", "p", "bdi", "ins", "del"}
+
+
+class TestMatrix:
+    rows = (markup.Row("<b>BM25", "lexical", ["+0.20", "a&b"]),)
+
+    def test_heads_cells_and_labels(self):
+        shown = markup.matrix(["Retriever", "lean", "x"], self.rows, label="all <i>")
+        assert set(seen(shown).tags) <= {
+            *("style", "table", "caption", "thead", "tbody", "tr", "th", "td", "bdi", "span"),
+        }
+        assert 'data-label="lean"' in shown
+        assert 'scope="row"' in shown
+        assert "&lt;b&gt;BM25" in shown
+        assert "a&amp;b" in shown
+
+    def test_a_row_of_another_length_is_our_mistake(self):
+        with pytest.raises(ValueError, match="zip"):
+            markup.matrix(["Retriever", "lean"], self.rows, label="x")
+
+
+def test_shared_words_of_a_document_are_marked_and_counted():
+    one = Entry(
+        1, "Title", 0.5, text="The tax on farms. Taxes & <b>farms", terms=markup.terms("Tax FARMS")
+    )
+    shown = markup.ranking([one], label="x")
+    assert shown.count("<mark>") == 3
+    assert "<mark>tax</mark>" in shown
+    assert "2 words in common" in shown
+    assert "&lt;b&gt;<mark>farms</mark>" in shown
+    assert "no word in common" in markup.ranking([Entry(1, "T", 0.5, text="else")], label="x")
+    assert "<details>" not in markup.ranking([entry("T")], label="x")
+
+
+def test_the_leading_sentence_is_text():
+    assert "&lt;b&gt;" in markup.lead("<b>")

@@ -305,7 +305,7 @@ def test_stored_vectors_in_any_order_index_the_same_documents(monkeypatch):
         truncated=np.zeros(10, dtype=bool),
     )
     monkeypatch.setattr(
-        sys.modules["biasret.probe.ready"], "load", lambda name, models=None: word_retriever()
+        sys.modules["biasret.probe.indexing"], "load", lambda name, models=None: word_retriever()
     )
     made = probe.ready("words", toy.documents.iloc[::-1], vectors=vectors)
     for text in ("tax school", "border"):
@@ -325,7 +325,7 @@ def test_vectors_that_do_not_fit_the_documents_are_refused(monkeypatch, fault):
         hashes[0] = text_sha256("what it said before")
     vectors = Vectors(ids, np.eye(10, 4, dtype=np.float32), hashes, np.zeros(10, dtype=bool))
     monkeypatch.setattr(
-        sys.modules["biasret.probe.ready"], "load", lambda name, models=None: word_retriever()
+        sys.modules["biasret.probe.indexing"], "load", lambda name, models=None: word_retriever()
     )
     with pytest.raises(StoreError, match=r"1 of 10 documents .* run `python -m biasret build`"):
         probe.ready("words", documents, vectors=vectors)

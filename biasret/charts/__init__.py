@@ -1,6 +1,7 @@
 """Table -> plotly figure."""
 
 from biasret.charts.base import GROUP_STYLES, plain
+from biasret.charts.flows import rank_flow
 from biasret.charts.forests import forest, forest_alt, gap_by, gap_forest, levels_chart
 from biasret.charts.strips import strip
 from biasret.charts.sweeps import k_sweep
@@ -14,5 +15,6 @@ __all__ = [
     "k_sweep",
     "levels_chart",
     "plain",
+    "rank_flow",
     "strip",
 ]

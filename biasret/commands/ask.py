@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from biasret.commands.shared import emit, known_dataset, open_store, records_of
+from biasret.commands.shared import emit, known_dataset, open_store, probe_corpus
 from biasret.errors import InputError
 
 __all__ = ["probe_text", "search", "variant"]
@@ -60,15 +60,7 @@ def _flipped(arguments: argparse.Namespace, text: str, to: str) -> Any:
         raise InputError(f"--signal {arguments.signal} goes with --to {fits}; found {to}.")
     own = ("density", "seed") if to == "AAL" else ("mode", "intensity", "seed")
     allowed = () if to == "WME" else own
-    given = {
-        name: value
-        for name in ("density", "seed", "mode", "intensity")
-        if (value := getattr(arguments, name)) is not None
-    }
-    wrong = [name for name in given if name not in allowed]
-    if wrong:
-        raise InputError(f"--{wrong[0]} has no meaning for --to {to}; leave it out.")
-    return flip(text, to=to, **given)
+    return flip(text, to=to, **_given(arguments, allowed, f"--to {to}"))
 
 
 def variant(arguments: argparse.Namespace) -> int:
@@ -87,85 +79,76 @@ def variant(arguments: argparse.Namespace) -> int:
 
 
 def probe_text(arguments: argparse.Namespace) -> int:
-    """``probe``: a question flipped, and what moves."""
+    """``probe``: a question flipped, and what moves; the numbers of the Probe page."""
     from biasret import sentences
-    from biasret.errors import RetrieverError, StoreError
-    from biasret.probe import compare, ready, typicality
+    from biasret.probe import SWITCHES, Answer, probe
     from biasret.retrievers import record_for
-    from biasret.runs import DEPTH, excluded
 
     store = open_store()
     dataset = known_dataset(store, arguments.dataset)
-    row = store.datasets().set_index("dataset").loc[dataset]
-    if arguments.signal == "dialect":
-        sides = [arguments.text, _flipped(arguments, arguments.text, "AAL").target]
-        groups = ("WME", "AAL")
-    else:
-        sides = [_flipped(arguments, arguments.text, to).target for to in ("left", "right")]
-        groups = ("left", "right")
-    documents = store.documents(dataset)
-    stances = documents.set_index("doc_id")["stance"].dropna()
-    # Only steps between the groups that the dataset compares may be set beside its pairs.
-    is_comparable = {row["minuend"], row["subtrahend"]} == set(groups) and arguments.k <= DEPTH
-    cell_id = store.find_text(dataset, arguments.text)
-    exclude: set[str] = set()
-    if cell_id is not None:
-        exclude = {doc for ids in excluded(store.cell(dataset, cell_id)) for doc in ids}
-    results: list[dict[str, Any]] = []
-    for name in arguments.retriever or store.retrievers(dataset):
-        record = record_for(name)
-        try:
-            vectors = None if record.is_lexical else store.vectors(dataset, record.name, "document")
-            retriever = ready(name, documents, vectors=vectors, models=store.path.parent / "models")
-            found = compare(
-                retriever,
-                sides[0],
-                sides[1],
-                k=arguments.k,
-                stances=stances if len(stances) else None,
-                exclude=exclude,
-            )
-        except (RetrieverError, StoreError) as error:
-            results.append({"retriever": record.name, "failed": str(error)})
-            continue
-        placed = None
-        if found.overlap is not None and is_comparable:
-            stored = store.overlaps(
-                dataset,
-                record.name,
-                k=arguments.k,
-                minuend=row["minuend"],
-                subtrahend=row["subtrahend"],
-            )
-            placed = typicality(f"overlap@{arguments.k}", found.overlap, stored, rest=1.0)
-        results.append(
-            {
-                "retriever": record.name,
-                "sentence": sentences.comparison(found),
-                f"lean@{arguments.k}": [found.a.lean, found.b.lean],
-                "difference": found.lean_difference,
-                f"overlap@{arguments.k}": found.overlap,
-                "rank_biased_overlap": found.rbo,
-                "truncated": [found.a.is_truncated, found.b.is_truncated],
-                "milliseconds": round(found.milliseconds, 1),
-                "typicality": sentences.typical(placed),
-                "documents": records_of(found.documents),
-            }
-        )
+    models = store.path.parent / "models"
+    names = arguments.retriever or store.retrievers(dataset)
+    for name in names:
+        record_for(name, models=models)
+    result = probe(
+        arguments.text,
+        switch=_switch(arguments),
+        settings=_settings(arguments),
+        corpus=probe_corpus(store, dataset),
+        retrievers=names,
+        k=arguments.k,
+        is_mitigated=arguments.mitigate,
+    )
     if arguments.json:
-        document = {
-            "masked": sorted(exclude),
-            "dataset": dataset,
-            "groups": groups,
-            "texts": sides,
-            "results": results,
-        }
-        emit(arguments, document, "")
-    else:
-        for group, text in zip(groups, sides, strict=True):
-            print(f"{group:>5}: {text}")
-        for one in results:
-            print(f"{one['retriever']}: {one.get('failed') or one['sentence']}")
-            if "typicality" in one:
-                print(f"  {one['typicality']}")
-    return 1 if results and all("failed" in one for one in results) else 0
+        documents = store.documents(dataset).set_index("doc_id")
+        emit(arguments, result.as_dict(documents), "")
+        return 1 if result.is_failed else 0
+    question = result.question
+    print(f"{SWITCHES[question.switch].label}, {dataset}, k = {result.k}")
+    for wording in (question.a, question.b):
+        print(f"{wording.group:>5}: {wording.text}")
+    for line in (result.detected.sentence, *result.warnings):
+        if line:
+            print(f"note: {line}")
+    for one in result.answers:
+        if not isinstance(one, Answer):
+            print(f"{one.retriever}: {one.reason}")
+            continue
+        print(f"{one.retriever}: {sentences.comparison(one.comparison)}")
+        groups = (question.a.group, question.b.group)
+        if question.gold:
+            print(f"  {sentences.change(one.comparison, groups)}")
+        if one.mitigated:
+            print(f"  with the signal taken out: {sentences.change(one.mitigated, groups)}")
+        for placed in one.typical:
+            print(f"  {sentences.typical(placed)}")
+    return 1 if result.is_failed else 0
+
+
+def _switch(arguments: argparse.Namespace) -> str:
+    to = arguments.to or {"dialect": "AAL", "framing": "framing"}[arguments.signal]
+    if arguments.signal == "framing" and arguments.to:
+        raise InputError("--to has no meaning for --signal framing: it writes both sides.")
+    return str(to)
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    fits = {
+        "AAL": ("density", "seed"),
+        "WME": (),
+        "framing": ("mode", "intensity", "seed"),
+    }[_switch(arguments)]
+    return _given(arguments, fits, f"--signal {arguments.signal}")
+
+
+def _given(arguments: argparse.Namespace, fits: tuple[str, ...], of: str) -> dict[str, Any]:
+    """The engine's settings among the arguments; one that does not fit is refused."""
+    given = {
+        name: value
+        for name in ("density", "seed", "mode", "intensity")
+        if (value := getattr(arguments, name)) is not None
+    }
+    wrong = [name for name in given if name not in fits]
+    if wrong:
+        raise InputError(f"--{wrong[0]} has no meaning for {of}; leave it out.")
+    return given

@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["emit", "known_dataset", "open_store", "progress_bar", "records_of", "say"]
+__all__ = [
+    "emit",
+    "known_dataset",
+    "open_store",
+    "probe_corpus",
+    "progress_bar",
+    "records_of",
+    "say",
+]
 
 
 def open_store() -> Any:
@@ -28,6 +36,50 @@ def known_dataset(store: Any, name: str) -> str:
     if name not in known:
         raise UnknownName("dataset", name, known)
     return name
+
+
+def probe_corpus(store: Any, dataset: str) -> Any:
+    """What a probe needs of a dataset, from the store."""
+    from biasret import probe
+    from biasret.datasets.base import DatasetRecord
+    from biasret.retrievers import record_for
+
+    table = store.datasets().set_index("dataset", drop=False)
+    record = DatasetRecord.from_row(table.loc[dataset].to_dict())
+    groups = {"minuend": record.minuend or "", "subtrahend": record.subtrahend or ""}
+    documents = store.documents(dataset)
+    stances = documents.set_index("doc_id")["stance"].dropna()
+    models = store.path.parent / "models"
+
+    def find(text: str) -> Any:
+        cell_id = store.find_text(dataset, text)
+        if cell_id is None:
+            return None
+        cell = store.cell(dataset, cell_id)
+        return probe.Known.of(cell_id, cell, store.gold(dataset, cell["query_id"].tolist()))
+
+    def compare(name: str, pairs: Any, k: int, exclude: Any, gold: Any) -> Any:
+        is_lexical = record_for(name, models=models).is_lexical
+        vectors = None if is_lexical else store.vectors(dataset, name, "document")
+        retriever = probe.ready(name, documents, vectors=vectors, models=models)
+        return probe.compare_all(
+            retriever,
+            pairs,
+            k=k,
+            stances=stances if len(stances) else None,
+            exclude=exclude,
+            gold=gold,
+        )
+
+    return probe.Corpus(
+        record=record,
+        find=find,
+        compare=compare,
+        differences=lambda name, metric, k: store.differences(
+            dataset, name, metric=metric, k=k, **groups
+        ),
+        overlaps=lambda name, k: store.overlaps(dataset, name, k=k, **groups),
+    )
 
 
 def say(arguments: argparse.Namespace, line: str) -> None:

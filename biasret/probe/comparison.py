@@ -19,7 +19,7 @@ from biasret.retrievers.base import Ranking, mask, positions, ranks_of
 from biasret.retrievers.dense import Dense
 from biasret.tables import LEAN_CODES
 
-__all__ = ["Comparison", "Side", "compare"]
+__all__ = ["Comparison", "Side", "compare", "compare_all"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,19 @@ class Comparison:
         return self.b.lean - self.a.lean
 
     @property
+    def rr_difference(self) -> float | None:
+        """Reciprocal rank of the best gold document for B minus that for A; None without gold."""
+        if self.a.gold_rank is None or self.b.gold_rank is None:
+            return None
+        return 1 / self.b.gold_rank - 1 / self.a.gold_rank
+
+    @property
+    def survival(self) -> float | None:
+        """Share of A's documents that B returns too; None where A is empty."""
+        n = len(self.a.ranking.doc_ids)
+        return self.n_shared / n if n else None
+
+    @property
     def state(self) -> str:
         """``empty``, ``one empty``, ``identical``, ``reordered`` or ``changed``."""
         if self.a.ranking.is_empty and self.b.ranking.is_empty:
@@ -108,12 +121,28 @@ def compare(
     exclude: Collection[str] = (),
     gold: Collection[str] = (),
 ) -> Comparison:
-    """What a retriever returns for two wordings, side by side.
+    """What a retriever returns for two wordings, side by side; see `compare_all`."""
+    pairs = [(text_a, text_b)]
+    return compare_all(retriever, pairs, k=k, stances=stances, exclude=exclude, gold=gold)[0]
+
+
+def compare_all(
+    retriever: Retriever,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    k: int,
+    stances: pd.Series | None = None,
+    exclude: Collection[str] = (),
+    gold: Collection[str] = (),
+) -> list[Comparison]:
+    """What a retriever returns for pairs of wordings, all of them encoded in one batch.
 
     Parameters
     ----------
     retriever
         Indexed.
+    pairs
+        Wordings A and B.
     stances : str by ``doc_id``, optional
         With it, lean@k of each side is given.
     exclude
@@ -123,45 +152,48 @@ def compare(
 
     Returns
     -------
-    Comparison
-        A blank wording asks nothing: its side is empty, also where a model would give the
-        empty text a vector.
+    list of Comparison
+        One for each pair; the milliseconds of each are those of the whole batch. A blank
+        wording asks nothing: its side is empty, also where a model would give the empty text
+        a vector.
     """
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     started = perf_counter()
-    texts = [text_a, text_b]
-    # Both variants go through the model in one batch.
+    left_out = [exclude] * len(texts)
     if isinstance(retriever, Dense):
         vectors = retriever.encode_queries(texts)
-        rankings = retriever.search_vectors(vectors, k=k, exclude=[exclude, exclude])
+        rankings = retriever.search_vectors(vectors, k=k, exclude=left_out)
         scores = retriever.scores_of(vectors) if gold else None
     else:
-        rankings = retriever.search(texts, k=k, exclude=[exclude, exclude])
+        rankings = retriever.search(texts, k=k, exclude=left_out)
         scores = retriever.scores(texts) if gold else None
     milliseconds = (perf_counter() - started) * 1000
-    rankings = [
-        ranking if text.strip() else Ranking([], np.zeros(0, dtype=np.float32))
-        for text, ranking in zip(texts, rankings, strict=True)
-    ]
     tokens = retriever.count_tokens(texts)
-    sides = [
-        Side(
+    sides = {}
+    for i, text in enumerate(texts):
+        is_blank = not text.strip()
+        ranking = Ranking([], np.zeros(0, dtype=np.float32)) if is_blank else rankings[i]
+        sides[text] = Side(
             text=text,
             ranking=ranking,
             lean=_lean(ranking, stances),
-            gold_rank=_gold_rank(retriever, scores, i, exclude, gold) if text.strip() else None,
+            gold_rank=None if is_blank else _gold_rank(retriever, scores, i, exclude, gold),
             n_tokens=int(tokens[i]),
             max_tokens=retriever.record.max_tokens,
         )
-        for i, (text, ranking) in enumerate(zip(texts, rankings, strict=True))
-    ]
-    first, second = (side.ranking.doc_ids for side in sides)
+    name = retriever.record.name
+    return [_compared(name, k, sides[a], sides[b], milliseconds) for a, b in pairs]
+
+
+def _compared(retriever: str, k: int, a: Side, b: Side, milliseconds: float) -> Comparison:
+    first, second = a.ranking.doc_ids, b.ranking.doc_ids
     shared = len(set(first) & set(second))
     longest = max(len(first), len(second))
     return Comparison(
-        retriever=retriever.record.name,
+        retriever=retriever,
         k=k,
-        a=sides[0],
-        b=sides[1],
+        a=a,
+        b=b,
         documents=_documents(first, second),
         n_shared=shared,
         n_lost=len(first) - shared,

@@ -174,6 +174,35 @@ class Store:
             [dataset, wanted, limit],
         )
 
+    def examples(self, dataset: str, *, limit: int, groups: Sequence[str]) -> pd.DataFrame:
+        """A few cells, evenly spread over the order of cell_id, always the same ones.
+
+        Parameters
+        ----------
+        groups
+            Whose wording is shown, by preference; the first by query_id where there is none.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``cell_id``, ``text``.
+        """
+        return self._frame(
+            """
+            WITH cells AS (
+                SELECT cell_id, arg_min(text, coalesce(
+                        nullif(list_position($3::VARCHAR[], "group"), 0), 99
+                    ) || '/' || query_id) AS text,
+                    row_number() OVER (ORDER BY cell_id) - 1 AS place, count(*) OVER () AS n
+                FROM stored.queries WHERE dataset = $1 AND trim(text) <> '' GROUP BY cell_id
+            )
+            SELECT cell_id, text FROM cells
+            WHERE (place * $2) // n > ((place - 1) * $2) // n OR place = 0
+            ORDER BY cell_id LIMIT $2
+            """,
+            [dataset, limit, list(groups)],
+        )
+
     def find_text(self, dataset: str, text: str) -> str | None:
         """The cell that holds exactly this wording; the first by id where several do."""
         found = self._frame(

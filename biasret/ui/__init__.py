@@ -2,7 +2,6 @@
 
 from biasret.ui.data import MEASURED, PARTS
 from biasret.ui.data_published import published_data
-from biasret.ui.flips import choose_flip
 from biasret.ui.pages import (
     about_dataset,
     markdown_safe,
@@ -17,7 +16,7 @@ from biasret.ui.pages import (
     show,
 )
 from biasret.ui.paper import every_number, notes, paper, published
-from biasret.ui.probe import choose_stored, show_comparisons, show_one, type_wordings
+from biasret.ui.probing import ask_question, probe_setup, show_probe
 from biasret.ui.reads import counts, datasets, gaps, levels, store
 from biasret.ui.results import overview, results
 
@@ -38,8 +37,7 @@ __all__ = [
     "PARTS",
     "WORLDS",
     "about_dataset",
-    "choose_flip",
-    "choose_stored",
+    "ask_question",
     "counts",
     "datasets",
     "every_number",
@@ -55,14 +53,13 @@ __all__ = [
     "pick_filter",
     "pick_k",
     "pick_retrievers",
+    "probe_setup",
     "published",
     "published_data",
     "remember_link",
     "results",
     "save",
     "show",
-    "show_comparisons",
-    "show_one",
+    "show_probe",
     "store",
-    "type_wordings",
 ]

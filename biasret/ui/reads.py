@@ -25,11 +25,13 @@ from biasret.store import DATABASE, Store, make_database
 
 __all__ = [
     "asked",
+    "comparisons",
     "computed",
     "counts",
     "datasets",
     "differences",
     "documents",
+    "examples",
     "filters",
     "gaps",
     "levels",
@@ -161,10 +163,10 @@ def _counts(path: str, inode: int, modified: int, dataset: str) -> dict[str, int
 
 
 def differences(
-    dataset: str, retriever: str, k: int, *, minuend: str, subtrahend: str
+    dataset: str, retriever: str, metric: str, k: int | None, *, minuend: str, subtrahend: str
 ) -> np.ndarray:
-    """Differences in lean@k of every stored pair, minuend minus subtrahend."""
-    return _pairs(*_identity(), "lean", dataset, retriever, k, minuend, subtrahend)
+    """Differences in a metric of every stored pair, minuend minus subtrahend."""
+    return _pairs(*_identity(), metric, dataset, retriever, k, minuend, subtrahend)
 
 
 def overlaps(dataset: str, retriever: str, k: int, *, minuend: str, subtrahend: str) -> np.ndarray:
@@ -180,15 +182,16 @@ def _pairs(
     what: str,
     dataset: str,
     retriever: str,
-    k: int,
+    k: int | None,
     minuend: str,
     subtrahend: str,
 ) -> np.ndarray:
     opened = _open(path, inode, modified)
     groups = {"minuend": minuend, "subtrahend": subtrahend}
-    if what == "lean":
-        return opened.differences(dataset, retriever, metric="lean", k=k, **groups)
-    return opened.overlaps(dataset, retriever, k=k, **groups)
+    if what == "overlap":
+        assert k is not None
+        return opened.overlaps(dataset, retriever, k=k, **groups)
+    return opened.differences(dataset, retriever, metric=what, k=k, **groups)
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
@@ -198,6 +201,58 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(_key=key).sort_values("_key", kind="stable", ignore_index=True)[
         table.columns.tolist()
     ]
+
+
+def examples(dataset: str, n: int, groups: tuple[str, ...]) -> dict[str, str]:
+    """Texts of a few stored questions by ``cell_id``, from all over the dataset."""
+    return _examples(*_identity(), dataset, n, groups)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _examples(
+    path: str, inode: int, modified: int, dataset: str, n: int, groups: tuple[str, ...]
+) -> dict[str, str]:
+    found = _open(path, inode, modified).examples(dataset, limit=n, groups=groups)
+    return dict(zip(found["cell_id"], found["text"], strict=True))
+
+
+def comparisons(
+    dataset: str,
+    retriever: str,
+    pairs: probe.Pairs,
+    k: int,
+    exclude: probe.Ids,
+    gold: probe.Ids,
+) -> list[probe.Comparison]:
+    """What a retriever returns for pairs of wordings, as `compare_all` makes it.
+
+    Kept for the visitor's own session alone, since a text may be personal.
+    """
+    return _comparisons(*_identity(), dataset, retriever, pairs, k, exclude, gold)
+
+
+@st.cache_data(max_entries=64, ttl=900, scope="session", show_spinner=False)
+def _comparisons(
+    path: str,
+    inode: int,
+    modified: int,
+    dataset: str,
+    retriever: str,
+    pairs: probe.Pairs,
+    k: int,
+    exclude: probe.Ids,
+    gold: probe.Ids,
+) -> list[probe.Comparison]:
+    del path, inode, modified
+    stances = documents(dataset)["stance"].dropna()
+    return probe.compare_all(
+        ready_retriever(retriever, dataset),
+        pairs,
+        k=k,
+        stances=stances if len(stances) else None,
+        exclude=exclude,
+        gold=gold,
+    )
 
 
 def ready_retriever(name: str, dataset: str) -> Retriever:
