@@ -68,11 +68,12 @@ def gaps(
 ) -> pd.DataFrame:
     """Minuend minus subtrahend for every retriever, metric, depth and filter.
 
-    Paired datasets: cluster bootstrap of the cells' differences, Wilcoxon signed-rank test,
-    and a sign-flip test in ``p_permutation``. Others: bootstrap of the difference of two
-    means, Mann-Whitney test. ``p_holm`` corrects ``p_value`` over the retrievers that share
-    metric, depth, filter and groups. Where a paired dataset also holds translated wordings,
-    translated minus subtrahend is a second contrast.
+    Paired datasets, and translations: cluster bootstrap of the cells' differences, Wilcoxon
+    signed-rank test, and a sign-flip test in ``p_permutation``. Others: bootstrap of the
+    difference of two means, Mann-Whitney test. ``p_holm`` corrects ``p_value`` over the
+    retrievers that share metric, depth, filter and groups. Where a dataset also holds
+    translated wordings, which share a cell with what they were made from, translated minus
+    subtrahend is a second contrast.
 
     Parameters
     ----------
@@ -91,12 +92,13 @@ def gaps(
     if minuend is None or subtrahend is None or measurements.empty:
         return empty("gaps")
     pairs = [(minuend, subtrahend)]
-    if record.is_paired and (queries["group"] == TRANSLATED).any():
+    if (queries["group"] == TRANSLATED).any():
         pairs.append((TRANSLATED, subtrahend))
     rows = []
     for (retriever, metric, k, name), part in measurements.groupby(_BY, dropna=False, sort=True):
-        compute = _paired_row if record.is_paired else _two_group_row
         for first, second in pairs:
+            is_paired = record.is_paired or first == TRANSLATED
+            compute = _paired_row if is_paired else _two_group_row
             rows.append(
                 {
                     "dataset": record.name,

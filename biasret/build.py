@@ -227,7 +227,9 @@ def _given_inputs(dataset: Dataset, found: dict[str, pd.DataFrame]) -> filters.I
     asked = found["gold_ranks"]
     has_gold = asked["query_id"].isin(runs.gold_documents(dataset.qrels))
     rank = asked["rank"].astype("float64")
-    if len(ranking):
+    # Ranks that came without a ranking are of the full one.
+    depth = int(ranking["rank"].max()) if len(ranking) else None
+    if depth is not None:
         asked = asked.assign(rank=rank.mask(rank.isna() & has_gold, np.inf))
     return filters.Inputs(
         queries=dataset.queries[dataset.queries["query_id"].isin(asked["query_id"])],
@@ -235,7 +237,8 @@ def _given_inputs(dataset: Dataset, found: dict[str, pd.DataFrame]) -> filters.I
         runs=ranking,
         gold_ranks=asked,
         qrels=dataset.qrels,
-        depth=int(ranking["rank"].max()) if len(ranking) else None,
+        depth=depth or 0,
+        rank_depth=depth,
         given=found.get("given_values", empty("given_values")),
     )
 

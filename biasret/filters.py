@@ -28,8 +28,9 @@ class Inputs:
 
     Attributes
     ----------
-    depth
-        How deep the rankings are; None: as deep as any metric reads.
+    depth, rank_depth
+        How deep the rankings, and the ranks of gold documents, are known; None: as deep as any
+        metric reads.
     given
         A ``given_values`` table: what is known below that depth.
     """
@@ -40,11 +41,8 @@ class Inputs:
     gold_ranks: pd.DataFrame
     qrels: pd.DataFrame = field(default_factory=lambda: empty("qrels"))
     depth: int | None = None
+    rank_depth: int | None = None
     given: pd.DataFrame = field(default_factory=lambda: empty("given_values"))
-
-    def reach(self, k: int | None) -> bool:
-        """Whether the rankings hold all that is read at a depth."""
-        return k is None or self.depth is None or k <= self.depth
 
     def given_values(self, metric: str, k: int | None) -> pd.Series | None:
         """Given values by ``query_id``; None where there are none for this metric and depth."""

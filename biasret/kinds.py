@@ -129,6 +129,12 @@ def _articles(request: Request) -> Imported:
     return Imported((articles.load(request.path, name=request.name, **options),))
 
 
+def _release(request: Request) -> Imported:
+    from biasret.datasets import release
+
+    return release.load(request.path, name=request.name, progress=request.progress)
+
+
 KINDS: Catalogue[Kind] = Catalogue(
     "kind of source",
     [
@@ -138,6 +144,14 @@ KINDS: Catalogue[Kind] = Catalogue(
             "a folder or a mapping file",
             _articles,
             options=(MAPPING, COLUMN, FOLDER, SIGNAL, ENCODING),
+        ),
+        Kind(
+            "release",
+            "the public release of Tang et al. 2026, or what there is of it: rankings, judgments "
+            "and ranks of the paper's six retrievers",
+            "the folder that holds allsides_synth, reddit_nat and hcmagic",
+            _release,
+            endings=("_allsides", "_reddit", "_hcmagic_synth", "_hcmagic_nat"),
         ),
     ],
 )

@@ -29,6 +29,8 @@ class Metric:
         The depth shown first.
     needs
         Columns it cannot do without, as ``table.column``.
+    reads
+        What its value at a depth is read from: ``runs`` or ``gold_ranks``.
     """
 
     name: str
@@ -42,6 +44,12 @@ class Metric:
     ks: tuple[int | None, ...]
     headline: int | None
     compute: Callable[[Inputs, int | None], pd.Series]
+    reads: str = "gold_ranks"
+
+    def reaches(self, inputs: Inputs, k: int | None) -> bool:
+        """Whether all that is read at a depth is known."""
+        known = inputs.depth if self.reads == "runs" else inputs.rank_depth
+        return k is None or known is None or k <= known
 
     def title(self, k: int | None) -> str:
         """The name at a depth: ``lean@10``."""
@@ -128,6 +136,7 @@ METRICS: Catalogue[Metric] = Catalogue(
             ks=(5, 10, 20, 50, 100),
             headline=10,
             compute=lean_at_k,
+            reads="runs",
         ),
         Metric(
             name="rr",
@@ -166,7 +175,7 @@ def applicable(inputs: Inputs, metric: Metric) -> bool:
 
 def _values(inputs: Inputs, metric: Metric, rule: Filter, k: int | None) -> pd.Series | None:
     """Values of the queries that count; None where the rankings are not deep enough."""
-    if inputs.reach(k):
+    if metric.reaches(inputs, k):
         counted, keep = rule.apply(inputs, k)
         values = metric.compute(counted, k)
         return values[keep.reindex(values.index).to_numpy()]

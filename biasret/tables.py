@@ -110,7 +110,8 @@ TABLES: Catalogue[Table] = Catalogue(
         Table(
             "runs",
             "the first documents each retriever returned, rank from 1",
-            _columns("dataset retriever query_id rank:int doc_id score:float"),
+            # An imported ranking may come without its scores.
+            _columns("dataset retriever query_id rank:int doc_id", "score:float"),
             ("dataset", "retriever", "query_id", "rank"),
             per_retriever=True,
         ),
@@ -121,6 +122,13 @@ TABLES: Catalogue[Table] = Catalogue(
             _columns("dataset retriever query_id", "rank:int class_rank:int"),
             ("dataset", "retriever", "query_id"),
             per_retriever=True,
+        ),
+        Table(
+            "query_values",
+            "what is known of a question beside its text: its length or lexical score where the "
+            "text is withheld",
+            _columns("dataset query_id quantity value:float"),
+            ("dataset", "query_id", "quantity"),
         ),
         Table(
             "given_values",

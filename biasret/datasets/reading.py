@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from biasret.datasets.compressed import PACKED, ending, packing, unpacked
 from biasret.datasets.decoding import decode
 from biasret.errors import FileError, InputError, TableError
 
@@ -124,7 +125,7 @@ def read(
     Parameters
     ----------
     path
-        A file ending in one of `EXTENSIONS`.
+        A file ending in one of `EXTENSIONS`; text files may be packed as ``.gz`` or ``.zst``.
     encoding
         Of text files. None: UTF-8, with or without a byte order mark.
     separator
@@ -142,13 +143,14 @@ def read(
     TableError
         A row does not fit the header, or a cell cannot be kept.
     """
-    kind = path.suffix.lower()
+    kind = ending(path)
     if not path.exists():
         raise FileError(f"There is no file {path}; check the path.")
-    if kind not in EXTENSIONS:
+    if kind not in EXTENSIONS or (kind == ".parquet" and packing(path)):
         raise FileError(
             f"{path.name} has the unknown extension {path.suffix!r}; "
-            f"save it as one of {', '.join(EXTENSIONS)}."
+            f"save it as one of {', '.join(EXTENSIONS)}; text may be packed "
+            f"({', '.join(PACKED)})."
         )
     if not path.is_file():
         raise FileError(f"{path} is not a file; name a file ending in {kind}.")
@@ -157,11 +159,7 @@ def read(
     if kind == ".parquet":
         rows = _read_parquet(path, max_cell_bytes)
     else:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise FileError(f"{path} cannot be read: {error.strerror}.") from error
-        text, notes = decode(path, data, encoding=encoding)
+        text, notes = decode(path, unpacked(path), encoding=encoding)
         if kind == ".jsonl":
             rows = _read_jsonl(path, text, notes, max_cell_bytes)
         else:

@@ -1,0 +1,79 @@
+"""The bytes of a file, unpacked where its name ends in ``.gz`` or ``.zst``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from biasret.errors import FileError
+
+__all__ = ["MAX_BYTES", "PACKED", "ending", "packing", "unpacked"]
+
+#: Codec of each ending.
+PACKED = {".gz": "gzip", ".zst": "zstd"}
+
+#: Files that unpack to more are refused: a few bytes can unpack to anything.
+MAX_BYTES = 4 * 1024**3
+
+_BLOCK = 1 << 22
+
+
+def packing(path: Path) -> str | None:
+    """The codec that the name says, or None."""
+    return PACKED.get(path.suffix.lower())
+
+
+def ending(path: Path) -> str:
+    """What kind of file it is once unpacked.
+
+    Examples
+    --------
+    >>> ending(Path("corpus.jsonl.gz")), ending(Path("a.CSV")), ending(Path("a.zst"))
+    ('.jsonl', '.csv', '')
+    """
+    return (path.with_suffix("") if packing(path) else path).suffix.lower()
+
+
+def unpacked(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
+    """All bytes of a file.
+
+    Raises
+    ------
+    FileError
+        It is missing, is no file, may not be read, is cut short or damaged, or unpacks to more
+        than `max_bytes`.
+    """
+    if not path.exists():
+        raise FileError(f"There is no file {path}; check the path.")
+    if not path.is_file():
+        raise FileError(f"{path} is not a file; name a file.")
+    codec = packing(path)
+    try:
+        if codec is None:
+            return path.read_bytes()
+        return _unpack(path, codec, max_bytes)
+    except PermissionError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}.") from error
+    except OSError as error:
+        if codec is None:
+            raise FileError(f"{path} cannot be read: {error.strerror}.") from error
+        # Arrow reports damage as an input error without a number.
+        raise FileError(
+            f"{path.name} cannot be unpacked as {codec} ({error}); fetch or write it again."
+        ) from error
+
+
+def _unpack(path: Path, codec: str, max_bytes: int) -> bytes:
+    import pyarrow as pa
+
+    blocks = []
+    size = 0
+    with pa.input_stream(str(path), compression=codec) as stream:
+        while block := stream.read(_BLOCK):
+            size += len(block)
+            if size > max_bytes:
+                raise FileError(
+                    f"{path.name} unpacks to more than {max_bytes:,} bytes; split it, or check "
+                    "that it is what it should be."
+                )
+            blocks.append(block)
+    return b"".join(blocks)
