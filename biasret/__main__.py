@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasret import __version__
-from biasret.commands import ask, data, numbers
+from biasret.commands import ask, data, judge, numbers
 from biasret.commands import layers as layers_command
 from biasret.errors import BiasretError, InputError
 from biasret.kinds import KINDS, Option, options
@@ -87,6 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     derive.add_argument("--texts", choices=["queries", "titles"], default="queries")
     derive.add_argument("--strict", action="store_true", help="only texts that both sides word")
     derive.add_argument("--neutralised", action="store_true", help="neutralise each wording")
+
+    _model_commands(commands)
 
     search = _command(commands, "search", ask.search, "ask one retriever one question")
     search.add_argument("query")
@@ -165,6 +167,70 @@ def _kind_option(parser: argparse.ArgumentParser, option: Option) -> None:
         metavar=option.metavar,
         type=option.type,
         help=about,
+    )
+
+
+def _model_commands(commands: Any) -> None:
+    """Commands that ask a chat model."""
+    grade = _command(commands, "judge", judge.judge, "grade the pooled top 10 of every list")
+    grade.add_argument("--dataset", required=True, metavar="D")
+    grade.add_argument("--judge", required=True, metavar="NAME", help="what the judge is called")
+    grade.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="FILE",
+        help="bring in grades (CSV, JSON Lines, Parquet) instead of asking a model",
+    )
+    grade.add_argument("--replace", action="store_true", help="with --from: replace this judge's")
+    grade.add_argument(
+        "--rubric",
+        choices=["story", "question"],
+        help="same news story, or on topic and informative (default: what fits the dataset)",
+    )
+    _model_arguments(grade, max_tokens=64)
+
+    frames = _command(commands, "frames", judge.frames, "name the media frames of each article")
+    frames.add_argument("--dataset", required=True, metavar="D", help="whose documents are read")
+    frames.add_argument("--stance", choices=["left", "center", "right"], help="only such articles")
+    frames.add_argument("--out", required=True, type=Path, metavar="FILE.jsonl")
+    _model_arguments(frames, max_tokens=1024)
+
+    queries = _command(commands, "queries", judge.queries, "write framed queries about articles")
+    queries.add_argument("--dataset", required=True, metavar="D", help="whose documents are read")
+    queries.add_argument(
+        "--frames", required=True, type=Path, metavar="FILE", help="as the command frames writes it"
+    )
+    queries.add_argument(
+        "--salience", type=float, default=0.0, help="pass over less salient frames (default 0)"
+    )
+    queries.add_argument("--out", required=True, type=Path, metavar="FILE.jsonl")
+    _model_arguments(queries, max_tokens=512)
+
+    ideology = _command(commands, "ideology", judge.ideology, "label the views a post suggests")
+    ideology.add_argument("path", type=Path, metavar="PATH", help="posts: id and text")
+    ideology.add_argument("--out", required=True, type=Path, metavar="FILE.jsonl")
+    _model_arguments(ideology, max_tokens=32)
+
+
+def _model_arguments(parser: argparse.ArgumentParser, *, max_tokens: int) -> None:
+    parser.add_argument("--model", metavar="M", help="default: BIASRET_LLM_MODEL")
+    parser.add_argument(
+        "--endpoint",
+        metavar="URL",
+        help="an OpenAI-compatible address before /chat/completions (default: BIASRET_LLM_URL); "
+        "a key is read from BIASRET_LLM_KEY alone",
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="ask no more than N now")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="requests at a time")
+    parser.add_argument("--per-minute", type=float, metavar="N", help="most requests in a minute")
+    parser.add_argument("--max-tokens", type=int, default=max_tokens, metavar="N")
+    parser.add_argument(
+        "--price",
+        type=float,
+        nargs=2,
+        metavar=("IN", "OUT"),
+        help="price of a million prompt and completion tokens, to tell the cost",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasret import audit, contrasts, filters, metrics, runs
+from biasret import audit, contrasts, filters, judging, metrics, runs
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
@@ -194,19 +194,21 @@ def _measure(
         "queries": folder.content("queries", name),
         "qrels": folder.content("qrels", name),
         **{table: folder.content(table, name, retriever) for table in tables},
+        **_judgments(folder, name),
     }
     if not force and folder.is_current("measurements", name, retriever, inputs=inputs):
         return False
     found = {table: folder.read(table, name, retriever) for table in tables}
+    qrels = pd.concat([dataset.qrels, judging.judgments(folder, name)], ignore_index=True)
     measured = metrics.measure(
-        _given_inputs(dataset, found)
+        _given_inputs(dataset, found, qrels)
         if is_given
         else filters.Inputs(
             queries=dataset.queries,
             documents=dataset.documents,
             runs=found["runs"],
             gold_ranks=found["gold_ranks"],
-            qrels=dataset.qrels,
+            qrels=qrels,
         ),
         dataset=name,
         retriever=retriever,
@@ -216,8 +218,10 @@ def _measure(
     return True
 
 
-def _given_inputs(dataset: Dataset, found: dict[str, pd.DataFrame]) -> filters.Inputs:
-    """Imported results as a metric reads them.
+def _given_inputs(
+    dataset: Dataset, found: dict[str, pd.DataFrame], qrels: pd.DataFrame
+) -> filters.Inputs:
+    """Imported results as a metric reads them; `qrels` with those of judges.
 
     Only queries with a row in ``gold_ranks`` were asked. A gold document below an imported run
     has no rank there; it counts as infinitely far down, and what is read deeper than the run
@@ -236,11 +240,37 @@ def _given_inputs(dataset: Dataset, found: dict[str, pd.DataFrame]) -> filters.I
         documents=dataset.documents,
         runs=ranking,
         gold_ranks=asked,
-        qrels=dataset.qrels,
+        qrels=qrels,
         depth=depth or 0,
         rank_depth=depth,
         given=found.get("given_values", empty("given_values")),
     )
+
+
+def _judgments(folder: Folder, dataset: str) -> dict[str, Any]:
+    """What measurements owe to judges; nothing where nobody has judged."""
+    judges = {j: folder.content("qrels", dataset, j) for j in folder.retrievers("qrels", dataset)}
+    return {"judgments": judges} if judges else {}
+
+
+def _measure_rest(folder: Folder, dataset: Dataset) -> bool:
+    """Measure anew what retrievers that were not asked for had found, where that still holds.
+
+    Measuring needs no model, so that new judgements cost no retriever its results.
+    """
+    name = dataset.record.name
+    present = {t: folder.content(t, name) for t in ("documents", "queries", "qrels")}
+    did = False
+    for retriever in folder.retrievers("measurements", name):
+        footers = [
+            folder.footer(folder.file(table, name, retriever)) for table in ("runs", "gold_ranks")
+        ]
+        made = [footer["inputs"] if footer else {} for footer in footers]
+        if all(
+            inputs.get(table) == content for inputs in made for table, content in present.items()
+        ):
+            did |= _measure(folder, dataset, retriever, force=False)
+    return did
 
 
 def _current(folder: Folder, dataset: str) -> list[str]:
@@ -250,10 +280,13 @@ def _current(folder: Folder, dataset: str) -> list[str]:
     under one correction, with new ones.
     """
     present = {t: folder.content(t, dataset) for t in ("documents", "queries", "qrels")}
+    judged = _judgments(folder, dataset).get("judgments")
     current = []
     for retriever in folder.retrievers("measurements", dataset):
         footer = folder.footer(folder.file("measurements", dataset, retriever)) or {"inputs": {}}
-        if all(footer["inputs"].get(table) == content for table, content in present.items()):
+        made = footer["inputs"]
+        is_same = all(made.get(table) == content for table, content in present.items())
+        if is_same and made.get("judgments") == judged:
             current.append(retriever)
         else:
             folder.remove_results(dataset, retriever)
@@ -335,6 +368,7 @@ def build_dataset(
         build_retriever(folder, dataset, name, force=force, progress=progress)
         for name in dict.fromkeys([*imported, *retrievers])
     ]
+    did.append(_measure_rest(folder, dataset))
     did.append(build_gaps(folder, dataset, force=force, progress=progress))
     return any(did)
 

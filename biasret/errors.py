@@ -12,6 +12,7 @@
     ├── RetrieverError (RuntimeError)    a retriever failed while indexing or searching
     │   └── NotInstalled (ImportError)   a package or weights file is missing
     └── llm.EndpointError (RuntimeError) a chat endpoint gave no usable answer
+        └── llm.AnswerError              ... to one text, and works for others
 
 Each message is one sentence or two: what was wrong, what was found, what to do.
 `InputError` ends a command with exit code 2; the others with exit code 1.

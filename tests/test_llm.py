@@ -7,7 +7,13 @@ import json
 import pytest
 
 from biasret.errors import InputError
-from biasret.llm import ChatClient, Endpoint, EndpointError, endpoint_from_environment
+from biasret.llm import (
+    AnswerError,
+    ChatClient,
+    Endpoint,
+    EndpointError,
+    endpoint_from_environment,
+)
 
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 
@@ -158,3 +164,61 @@ def test_the_environment_names_the_endpoint() -> None:
 def test_endpoints_that_cannot_work_are_refused(settings: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Endpoint(**settings)  # type: ignore[arg-type]
+
+
+def test_what_an_answer_cost_is_told() -> None:
+    message = {"choices": [{"message": {"content": "hello"}}]}
+    usage = {"prompt_tokens": 12, "completion_tokens": 3}
+    server = Server(
+        httpx.Response(200, json={**message, "usage": usage}),
+        httpx.Response(200, json={**message, "usage": {"prompt_tokens": "many"}}),
+        httpx.Response(200, json={**message, "usage": None}),
+        answer(None),
+    )
+    with server.client() as client:
+        found = [client.complete(system="s", user="u") for _ in range(4)]
+    assert [one.text for one in found] == ["hello", "hello", "hello", ""]
+    assert [(one.prompt_tokens, one.completion_tokens) for one in found] == [(12, 3)] + [(0, 0)] * 3
+
+
+def test_a_schema_is_sent_and_what_a_server_refuses_is_remembered() -> None:
+    refused = [httpx.Response(400)] * 3
+    server = Server(*refused, answer("1"), answer("2"), httpx.Response(400), answer("3"))
+    schema = {"type": "object"}
+    with server.client() as client:
+        assert client.complete(system="s", user="u", schema=schema, max_tokens=9).text == "1"
+        assert client.complete(system="s", user="u", schema=schema, max_tokens=9).text == "2"
+        with pytest.raises(AnswerError, match="refused a text"):
+            client.complete(system="s", user="bad", schema=schema, max_tokens=9)
+        assert client.complete(system="s", user="u", schema=schema, max_tokens=9).text == "3"
+    bodies = [json.loads(request.content) for request in server.requests]
+    forms = [body.get("response_format", {}).get("type") for body in bodies]
+    assert forms == ["json_schema", "json_object", None, None, None, None, None]
+    assert bodies[0]["response_format"]["json_schema"]["schema"] == schema
+    assert bodies[2]["temperature"] == 0
+    assert "seed" not in bodies[2]
+    # The last form is that of models that reason.
+    assert all("temperature" not in body for body in bodies[3:])
+    assert bodies[3]["max_completion_tokens"] == 9
+    assert "max_tokens" not in bodies[3]
+
+
+def test_requests_are_spaced_to_the_rate_asked_for() -> None:
+    now = [100.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    server = Server(*[answer("1")] * 4)
+    endpoint = Endpoint("http://models.test/v1", "small")
+    transport = httpx.MockTransport(server)
+    times = []
+    with ChatClient(
+        endpoint, transport=transport, per_minute=30, sleep=sleep, clock=lambda: now[0]
+    ) as client:
+        for _ in range(4):
+            client.complete(system="s", user="u")
+            times.append(now[0])
+    assert times == [100.0, 102.0, 104.0, 106.0]
+    with pytest.raises(InputError, match="above 0"):
+        ChatClient(endpoint, per_minute=0)
