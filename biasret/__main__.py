@@ -145,6 +145,11 @@ def _parser() -> argparse.ArgumentParser:
         required=True,
         help="recompute what the per-query numbers allow, and test the rest for consistency",
     )
+    paper.add_argument(
+        "--release",
+        metavar="NAME",
+        help="recompute the exhibits from the release imported under this name instead",
+    )
 
     bench = _command(commands, "bench", numbers.bench, "measure speed, as ratios within one run")
     bench.add_argument("what", choices=list(numbers.BENCHES))

@@ -84,21 +84,35 @@ def gap_line(row: dict[str, Any]) -> str:
 
 
 def published(arguments: argparse.Namespace) -> int:
-    """``published``: the paper's own numbers, checked."""
+    """``published``: the paper's own numbers, checked, alone or against an imported release."""
     from dataclasses import asdict
 
     from biasret import reproduction
+    from biasret.precomputed import Folder
 
-    made = reproduction.check()
+    numbers = None
+    missing: list[str] = []
+    if arguments.release is None:
+        made = reproduction.check()
+    else:
+        made, numbers, missing = reproduction.check_release(Folder(), arguments.release)
     failed = [one for one in made if not one.passed]
     if arguments.json:
-        emit(arguments, {"checks": [asdict(one) for one in made], "failed": len(failed)}, "")
+        document: dict[str, Any] = {
+            "checks": [asdict(one) for one in made],
+            "failed": len(failed),
+        }
+        if numbers is not None:
+            document |= {"numbers": records_of(numbers), "missing": missing}
+        emit(arguments, document, "")
         return 1 if failed else 0
     for one in made:
         worst = "" if one.worst is None else f", worst deviation {one.worst:.2g}"
         note = f" ({one.note})" if one.note else ""
         state = "ok  " if one.passed else "FAIL"
         print(f"{state}  {one.exhibit:<10} {one.what}: {one.n_cells:,} cells{worst}{note}")
+    for line in missing:
+        print(f"----  {line}")
     print(f"{len(made)} checks, {len(failed)} failed")
     return 1 if failed else 0
 

@@ -10,6 +10,7 @@ from biasret.reproduction.comparisons import PUBLISHED_GAPS, PublishedGaps
 from biasret.reproduction.disagreements import DISAGREEMENTS, disagreements
 from biasret.reproduction.gaps import published_gaps, published_means, published_recall
 from biasret.reproduction.numbers import exhibit_numbers
+from biasret.reproduction.release import check_release
 from biasret.reproduction.results import ExhibitCheck
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ExhibitCheck",
     "PublishedGaps",
     "check",
+    "check_release",
     "disagreements",
     "exhibit_numbers",
     "published_gaps",
