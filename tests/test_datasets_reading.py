@@ -166,7 +166,10 @@ TEXT_FAULTS = [
     ("not parquet", "parquet", b"PAR1 and so on", FileError, ["cannot be read as Parquet"]),
     ("empty parquet", "parquet", b"", FileError, ["documents.parquet is empty"]),
     ("extension", "json", "{}", FileError, ["unknown extension '.json'", ".jsonl"]),
-    ("packed", "csv.gz", b"\x1f\x8b", FileError, ["unknown extension '.gz'"]),
+    ("cut short", "csv.gz", b"\x1f\x8b", FileError, ["documents.csv.gz", "cannot be unpacked"]),
+    ("not packed", "jsonl.zst", b"{}", FileError, ["cannot be unpacked as zstd"]),
+    ("packed parquet", "parquet.gz", b"", FileError, ["unknown extension '.gz'"]),
+    ("another packing", "csv.bz2", b"BZh9", FileError, ["unknown extension '.bz2'", ".gz, .zst"]),
 ]
 
 
