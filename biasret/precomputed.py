@@ -282,6 +282,21 @@ class Folder:
             if path not in targets
         )
 
+    def resource(self, name: str) -> Path:
+        """Where a frame that belongs to no dataset lies, whether or not it exists."""
+        return self.path / "resources" / f"{_safe(name)}.parquet"
+
+    def write_resource(self, name: str, frame: pd.DataFrame) -> bool:
+        """Put such a frame in place in one step; False where it is there already."""
+        target = self.resource(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        data = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+        if target.exists() and _read(target).equals(data):
+            return False
+        with _replacing(target) as beside:
+            pq.write_table(data, beside, compression="zstd")
+        return True
+
     def remove(self, dataset: str) -> None:
         """Delete every file of a dataset; its record goes first, so that it is gone at once."""
         self.file("datasets", dataset).unlink(missing_ok=True)

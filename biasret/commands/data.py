@@ -10,7 +10,8 @@ from biasret.commands.shared import emit, progress_bar, say
 from biasret.errors import InputError
 
 if TYPE_CHECKING:
-    from biasret.datasets.base import Loaded
+    from biasret.datasets.base import Given, Loaded
+    from biasret.precomputed import Folder
 
 __all__ = ["bring_in", "build", "derive"]
 
@@ -66,8 +67,11 @@ def bring_in(arguments: argparse.Namespace) -> int:
     from biasret.precomputed import GIVEN, SHIPPED_PREFIX, Folder
     from biasret.store import make_database
 
-    name = arguments.name
     kind = KINDS[arguments.kind]
+    name = arguments.name or ""
+    if bool(name) != bool(kind.endings):
+        needs = "needs --name, what the dataset is called here" if kind.endings else "takes no name"
+        raise InputError(f"Importing {kind.name} {needs}.")
     given_options = kind.given({o.name: getattr(arguments, o.name) for o in options().values()})
     if not kind.adds_to and (name in SHIPPED or name.startswith(SHIPPED_PREFIX)):
         raise InputError(
@@ -88,6 +92,8 @@ def bring_in(arguments: argparse.Namespace) -> int:
             options=given_options,
             progress=progress_bar,
             into=read_dataset(folder, name) if kind.adds_to else None,
+            runs=_given_runs(folder, name) if kind.adds_to else {},
+            replace=arguments.replace,
         )
     )
     first = imported.parts[0].dataset if imported.parts else None
@@ -96,6 +102,7 @@ def bring_in(arguments: argparse.Namespace) -> int:
     inputs = {"path": arguments.path.name, "kind": kind.name}
     with folder.lock():
         before = folder.fingerprint()
+        renewed = [folder.write_resource(*item) for item in imported.resources.items()]
         for record, matrix in vectors:
             _keep_vectors(folder, record, matrix)
         with folder.staged() as stage:
@@ -110,17 +117,49 @@ def bring_in(arguments: argparse.Namespace) -> int:
                         retriever=given.retriever,
                         inputs={GIVEN: kind.name, "path": arguments.path.name},
                     )
+                    if kind.adds_to and given.retriever is not None and not arguments.replace:
+                        _refuse_another(folder, stage, given, part.dataset.record.name)
         folder.write_manifest(command="python -m biasret import")
         make_database(folder)
-    has_changed = folder.fingerprint() != before
+    has_changed = folder.fingerprint() != before or any(renewed)
     told = [_told(arguments, part) for part in imported.parts]
     for note in imported.notes:
         say(arguments, f"note: {note}")
     names = " ".join(f"--dataset {one['dataset']!r}" for one in told)
-    line = f"Next: python -m biasret build {names}" if has_changed else "Nothing has changed."
+    line = f"Next: python -m biasret build {names}" if told else "Imported."
+    line = line if has_changed else "Nothing has changed."
     document = {"imported": told, "notes": list(imported.notes), "changed": has_changed}
     emit(arguments, document, line)
     return 0
+
+
+def _given_runs(folder: Folder, name: str) -> dict[str, Any]:
+    """Runs that were imported for a dataset, so that new judgements can be looked up in them."""
+    from biasret.precomputed import GIVEN
+
+    found = {}
+    for retriever in folder.given(name, "runs"):
+        footer = folder.footer(folder.file("runs", name, retriever))
+        if footer and footer["inputs"].get(GIVEN) == "trec-run":
+            found[retriever] = folder.read("runs", name, retriever)
+    return found
+
+
+def _refuse_another(folder: Folder, stage: Folder, given: Given, dataset: str) -> None:
+    """Raise if results of the same name are there, and are others."""
+    if given.table != "runs" or given.retriever not in folder.retrievers("runs", dataset):
+        return
+    retriever = given.retriever
+    if retriever not in folder.given(dataset, "runs"):
+        raise InputError(
+            f"{retriever!r} has been computed on {dataset!r} here; give the run another name with "
+            "--tag."
+        )
+    if stage.content("runs", dataset, retriever) != folder.content("runs", dataset, retriever):
+        raise InputError(
+            f"{dataset!r} holds another run by {retriever!r}; name this one with --tag, or add "
+            "--replace to replace that."
+        )
 
 
 def _told(arguments: argparse.Namespace, part: Loaded) -> dict[str, Any]:

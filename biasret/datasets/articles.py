@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from biasret.datasets.reading import EXTENSIONS, MAX_CELL_BYTES, listed, read, s
 from biasret.errors import FileError, InputError, TableError
 from biasret.tables import STANCES
 
-__all__ = ["Loaded", "load"]
+__all__ = ["Loaded", "assemble", "load"]
 
 _STANCES = {**{stance: stance for stance in STANCES}, "centre": "center"}
 
@@ -97,6 +97,23 @@ def load(
     except OSError as error:
         # Folders that may not be listed, names that are too long.
         raise FileError(f"{error.filename or path} cannot be read: {error.strerror}.") from error
+    return assemble(tables, plan, name=name, imported=imported)
+
+
+def assemble(
+    tables: Mapping[str, MappedRows],
+    plan: DatasetMapping,
+    *,
+    name: str,
+    imported: str | None = None,
+) -> Loaded:
+    """A dataset from rows that are read and mapped: ``documents``, ``queries``, ``qrels``.
+
+    Raises
+    ------
+    TableError, InputError
+        As `load`.
+    """
     notes: list[str] = []
     left_out: Counter[str] = Counter()
     documents = _documents(tables["documents"])
@@ -269,7 +286,7 @@ def _wide_wordings(
 
 
 def _qrels(
-    tables: dict[str, MappedRows],
+    tables: Mapping[str, MappedRows],
     doc_ids: pd.Series,
     queries: pd.DataFrame,
     left_out: Counter[str],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -237,7 +237,14 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Imported:
-    """What one source held: usually one dataset; of a kind that adds to one, that one."""
+    """What one source held: usually one dataset; of a kind that adds to one, that one.
+
+    Attributes
+    ----------
+    resources
+        Frames that belong to no dataset, by name; kept by the store as they are.
+    """
 
     parts: Sequence[Loaded]
     notes: Sequence[str] = field(default=())
+    resources: Mapping[str, pd.DataFrame] = field(default_factory=dict)

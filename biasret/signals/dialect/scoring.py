@@ -28,6 +28,7 @@ __all__ = [
     "FoundFeature",
     "WordShare",
     "posterior",
+    "posteriors",
     "score",
 ]
 
@@ -45,6 +46,10 @@ LIMITS = (
 )
 _PASSES = 4
 _RARE = 30
+#: Share of a text's tokens that must be in the table.
+_LEAST_KNOWN = 0.2
+#: Texts whose shares are inferred together.
+_TEXTS = 2_048
 _TOKEN = re.compile(r"https?://\S+|[^\W_]+(?:'[^\W_]+)*|[^\w\s]+|_+")
 
 
@@ -141,6 +146,8 @@ class CountTable:
         if len(words) == 0 or not np.isfinite(values).all() or (values < 0).any():
             raise InputError("A count table needs words and finite counts of 0 or more.")
         self._row = {word: row for row, word in enumerate(words)}
+        if len(self._row) < len(words):
+            raise InputError("A count table names each word once.")
         self._counts = values
         self._totals = values.sum(axis=0)
         if (self._totals <= 0).any():
@@ -173,6 +180,12 @@ class CountTable:
 
     def __len__(self) -> int:
         return len(self._row)
+
+    def frame(self) -> pd.DataFrame:
+        """The table as `read` takes it."""
+        found = pd.DataFrame(self._counts, columns=list(COMPONENTS))
+        found.insert(0, "word", list(self._row))
+        return found
 
     def likelihoods(
         self, tokens: Sequence[str], *, least: float = 0
@@ -212,6 +225,57 @@ def posterior(likelihoods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             shares[i] = weighted / weighted.sum()
             total = total + shares[i]
     return total / total.sum(), shares
+
+
+def posteriors(texts: Sequence[Sequence[str]], table: CountTable) -> np.ndarray:
+    """`posterior` of many texts at once.
+
+    Parameters
+    ----------
+    texts
+        Lower-case tokens of each.
+
+    Returns
+    -------
+    shape (n_texts, n_components)
+        Rows sum to 1; missing where no token, or fewer than a fifth of them, is in the table.
+    """
+    found = np.full((len(texts), len(COMPONENTS)), np.nan)
+    for start in range(0, len(texts), _TEXTS):
+        part = texts[start : start + _TEXTS]
+        likelihoods = [table.likelihoods(tokens)[1] for tokens in part]
+        usable = [
+            row
+            for row, (tokens, known) in enumerate(zip(part, likelihoods, strict=True))
+            if len(known) and len(known) / len(tokens) >= _LEAST_KNOWN
+        ]
+        if usable:
+            shares = _swept([likelihoods[row] for row in usable])
+            found[[start + row for row in usable]] = shares
+    return found
+
+
+def _swept(likelihoods: Sequence[np.ndarray]) -> np.ndarray:
+    """The passes of `posterior`, the i-th token of all texts at a time."""
+    order = sorted(range(len(likelihoods)), key=lambda row: -len(likelihoods[row]))
+    longest = len(likelihoods[order[0]])
+    start = np.zeros((longest, len(order), len(COMPONENTS)))
+    for at, row in enumerate(order):
+        known = likelihoods[row]
+        start[: len(known), at] = known / known.sum(axis=1, keepdims=True)
+    # Texts that have an i-th token come first, so that each step takes a leading block.
+    n_at = [int((start[i].sum(axis=1) > 0).sum()) for i in range(longest)]
+    shares = start.copy()
+    total = shares.sum(axis=0)
+    for _ in range(_PASSES):
+        for i, n in enumerate(n_at):
+            total[:n] -= shares[i, :n]
+            weighted = start[i, :n] * (total[:n] + 1)
+            shares[i, :n] = weighted / weighted.sum(axis=1, keepdims=True)
+            total[:n] += shares[i, :n]
+    result = np.empty_like(total)
+    result[order] = total / total.sum(axis=1, keepdims=True)
+    return result
 
 
 def score(
@@ -280,12 +344,12 @@ def _share(
     known, likelihoods = table.likelihoods(words)
     if not known:
         return None, f"None of the {len(words)} tokens is in the count table."
-    if len(known) / len(words) < 0.2:
+    if len(known) / len(words) < _LEAST_KNOWN:
         return None, f"Only {len(known)} of {len(words)} tokens are in the count table."
     shares, responsibilities = posterior(likelihoods)
     robust, rest = table.likelihoods(words, least=_RARE)
     robust_index = None
-    if robust and len(robust) / len(words) >= 0.2:
+    if robust and len(robust) / len(words) >= _LEAST_KNOWN:
         robust_index = _index(posterior(rest)[0])
     margin = responsibilities[:, 0] - responsibilities[:, 3]
     first, second, third, fourth = (float(value) for value in shares)
