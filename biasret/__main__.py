@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasret import __version__
-from biasret.commands import ask, data, judge, numbers
+from biasret.commands import ask, data, exchange, judge, numbers
 from biasret.commands import layers as layers_command
 from biasret.errors import BiasretError, InputError
 from biasret.kinds import KINDS, Option, options
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     kinds = "; ".join(f"{kind.name}: {kind.about} (PATH: {kind.path})" for kind in KINDS.values())
     bring.add_argument("kind", choices=list(KINDS), help=kinds)
     bring.add_argument("path", type=Path, metavar="PATH", help="where the source is")
-    bring.add_argument("--name", required=True, help="what the dataset is called here")
+    bring.add_argument("--name", metavar="D", help="what the dataset is called here")
     for option in options().values():
         _kind_option(bring, option)
     bring.add_argument(
@@ -77,6 +77,19 @@ def _parser() -> argparse.ArgumentParser:
         help="vectors of the documents by a retriever, row for row of the documents file",
     )
     bring.add_argument("--replace", action="store_true", help="replace a dataset of this name")
+
+    export = _command(commands, "export", exchange.export, "write TREC runs and qrels")
+    export.add_argument("--dataset", required=True, metavar="D")
+    export.add_argument(
+        "--retriever", action="append", metavar="R", help="default: all with results"
+    )
+    export.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="where to")
+    export.add_argument("--escape", action="store_true", help="write ids percent-encoded")
+    export.add_argument(
+        "--break-ties",
+        action="store_true",
+        help="lower tied scores by the least step, so that every tool keeps the order",
+    )
 
     derive = _command(commands, "derive", data.derive, "make a dataset of generated wordings")
     derive.add_argument(
@@ -100,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     variant.add_argument("text")
     _flip_arguments(variant)
     variant.add_argument("--to", required=True, choices=["AAL", "WME", "left", "neutral", "right"])
+
+    score = _command(commands, "score", exchange.score, "rate how much a text resembles AAL")
+    score.add_argument("text")
 
     probe = _command(commands, "probe", ask.probe_text, "flip a question and see what moves")
     probe.add_argument("text")
