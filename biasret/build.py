@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasret import audit, contrasts, filters, judging, metrics, runs
+from biasret import audit, contrasts, filters, judging, metrics, mitigation, runs
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 #: Raised when the same inputs would give another file.
-STEPS = {"embeddings": 1, "runs": 2, "measurements": 1, "gaps": 1}
+STEPS = {"embeddings": 1, "runs": 2, "measurements": 1, "gaps": 1, "mitigations": 1}
 
 
 def save_dataset(folder: Folder, dataset: Dataset, *, inputs: dict[str, Any]) -> None:
@@ -348,6 +348,50 @@ def retrievers_of(folder: Folder, dataset: str) -> list[str]:
     return list(dict.fromkeys([*imported, *folder.retrievers("gold_ranks", dataset)]))
 
 
+def build_mitigations(
+    folder: Folder, dataset: Dataset, *, force: bool = False, progress: Progress = silent
+) -> bool:
+    """What mitigated wordings change, where the dataset holds any."""
+    name = dataset.record.name
+    retrievers = _current(folder, name)
+    if not retrievers or not mitigation.mitigations_for(dataset.queries):
+        return False
+    # Imported values may come without the lists they were made from.
+    with_lists = [r for r in retrievers if r in folder.retrievers("runs", name)]
+    inputs: dict[str, Any] = {
+        "step": STEPS["mitigations"],
+        "settings": audit.PAPER.as_dict(),
+        "code": [_source(module) for module in (mitigation, filters, rank_tests, resampling)],
+        "documents": folder.content("documents", name),
+        "queries": folder.content("queries", name),
+        "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],
+        "measurements": {r: folder.content("measurements", name, r) for r in retrievers},
+        "runs": {r: folder.content("runs", name, r) for r in with_lists},
+    }
+    if not force and folder.is_current("mitigations", name, inputs=inputs):
+        return False
+    tables = []
+    with progress(f"{name}: mitigations", len(retrievers) + 1) as advance:
+        for retriever in retrievers:
+            tables.append(folder.read("measurements", name, retriever))
+            if retriever in with_lists:
+                gold_ranks = folder.read("gold_ranks", name, retriever)
+                asked = dataset.queries["query_id"].isin(gold_ranks["query_id"])
+                found = filters.Inputs(
+                    dataset.queries[asked],
+                    dataset.documents,
+                    folder.read("runs", name, retriever),
+                    gold_ranks,
+                )
+                tables.append(mitigation.story_measurements(found, name, retriever))
+            advance(1)
+        measured = pd.concat(tables, ignore_index=True)
+        changed = mitigation.mitigations(measured, dataset.queries, dataset.record)
+        folder.write("mitigations", changed, dataset=name, inputs=inputs)
+        advance(1)
+    return True
+
+
 def build_dataset(
     folder: Folder,
     dataset: Dataset,
@@ -370,6 +414,7 @@ def build_dataset(
     ]
     did.append(_measure_rest(folder, dataset))
     did.append(build_gaps(folder, dataset, force=force, progress=progress))
+    did.append(build_mitigations(folder, dataset, force=force, progress=progress))
     return any(did)
 
 

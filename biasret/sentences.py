@@ -18,6 +18,7 @@ __all__ = [
     "gap",
     "headline",
     "level",
+    "mitigated",
     "retriever_label",
     "short_typical",
     "typical",
@@ -144,6 +145,63 @@ def gap(row: pd.Series) -> str:
     if not pd.isna(row["p_value"]) and row["p_holm"] > row["p_value"]:
         p += f", {p_text(row['p_holm'])} after Holm"
     return f"{who}: {name} differs by {row['estimate']:+.3f} ({interval}; {p}; {n})."
+
+
+def mitigated(rows: pd.DataFrame) -> str:
+    """What a mitigation changes over all retrievers, in one or two sentences.
+
+    Parameters
+    ----------
+    rows
+        ``mitigations`` rows of one mitigation, quantity, metric and depth.
+    """
+    known = rows.dropna(subset=["change"])
+    if known.empty:
+        return "No change could be computed for this choice; the table says why."
+    is_gap = known["quantity"].iloc[0] == "gap"
+    what = "gap" if is_gap else "quality"
+    sizes = known[["before", "after"]].abs() if is_gap else known[["before", "after"]]
+    found = known["p_holm"] < ALPHA
+    less = int((found & (sizes["after"] < sizes["before"])).sum())
+    more = int((found & (sizes["after"] > sizes["before"])).sum())
+    m = len(known)
+    ends = [f(known[side]) for side in ("before", "after") for f in (min, max)]
+    low, high, low_after, high_after = (_level(end, is_gap) for end in ends)
+    spans = f"before {low} to {high}, after {low_after} to {high_after}"
+    if less + more == 0:
+        return (
+            f"No retriever's {what} changes so much that it can be told from chance ({spans}); "
+            "this is not evidence that it stays the same."
+        )
+    down, up = ("shrinks", "grows") if is_gap else ("falls", "rises")
+    parts = [f"{way} for {n}" for way, n in ((down, less), (up, more)) if n]
+    return f"The {what} {' and '.join(parts)} of {m} retrievers, beyond chance ({spans})."
+
+
+def _level(value: float, is_gap: bool) -> str:
+    """A gap with its sign; a quality without one."""
+    return f"{value:+.3f}" if is_gap else f"{value:.3f}"
+
+
+def change(row: pd.Series) -> str:
+    """What a mitigation changes for one retriever, with interval, test and n."""
+    who = retriever_label(row["retriever"])
+    if pd.isna(row["change"]):
+        why = f": {row['note']}" if isinstance(row["note"], str) else ""
+        return f"{who}: no change could be computed{why}."
+    interval = (
+        "no interval"
+        if pd.isna(row["change_low"])
+        else f"95% interval {row['change_low']:+.3f} to {row['change_high']:+.3f}"
+    )
+    p = "no p-value" if pd.isna(row["p_value"]) else f"{row['test']} p {p_text(row['p_value'])}"
+    if not pd.isna(row["p_value"]) and row["p_holm"] > row["p_value"]:
+        p += f", {p_text(row['p_holm'])} after Holm"
+    before, after = (_level(row[side], row["quantity"] == "gap") for side in ("before", "after"))
+    return (
+        f"{who}: from {before} to {after}, a change of "
+        f"{row['change']:+.3f} ({interval}; {p}; {_counted(row['n_pairs'], 'cell')})."
+    )
 
 
 def level(row: pd.Series) -> str:

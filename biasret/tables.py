@@ -182,6 +182,19 @@ TABLES: Catalogue[Table] = Catalogue(
             per_retriever=True,
         ),
         Table(
+            "mitigations",
+            "what a mitigation changes: a gap or a quality before, after, and their difference",
+            _columns(
+                "dataset retriever mitigation quantity metric test"
+                " n_pairs:int n_clusters:int n_changed:int n_dropped:int",
+                "k:int before:float before_low:float before_high:float"
+                " after:float after_low:float after_high:float"
+                " change:float change_low:float change_high:float"
+                " p_value:float p_permutation:float p_holm:float note",
+            ),
+            ("dataset", "retriever", "mitigation", "quantity", "metric", "k"),
+        ),
+        Table(
             "embeddings",
             "one vector per document or query, L2-normalised",
             _columns("dataset retriever kind id vector:vector text_sha256 truncated:bool"),

@@ -12,7 +12,17 @@ import pytest
 from conftest import QUICK, toy_dataset
 
 from biasret import audit
-from biasret.charts import GROUP_STYLES, forest, forest_alt, k_sweep, levels_chart, plain
+from biasret.charts import (
+    GROUP_STYLES,
+    forest,
+    forest_alt,
+    gap_by,
+    gap_forest,
+    headline,
+    k_sweep,
+    levels_chart,
+    plain,
+)
 from biasret.tables import check
 
 
@@ -271,3 +281,49 @@ def test_the_alternative_text_tells_every_gap(gaps):
     estimate = rows.loc[1, "estimate"]
     assert f"MiniLM-L6: gap {estimate:+.3f}, corrected p" in alt
     assert "nan" not in alt
+
+
+def test_a_small_group_is_drawn_pale_and_called_few(gaps):
+    rows = at_10(gaps).assign(n_minuend=[30, 9], n_subtrahend=[30, 30], n_pairs=[30, 9])
+    left, right = spec(forest(rows))["data"]
+    assert right["marker"]["opacity"] == [1.0, 0.4]
+    assert left["marker"]["opacity"] == [1.0, 1.0]
+    assert [note["text"] for note in spec(forest(rows))["layout"]["annotations"]] == [
+        "30 pairs",
+        "9 pairs (few)",
+    ]
+    (trace,) = spec(gap_forest(rows))["data"]
+    assert trace["marker"]["opacity"] == [1.0, 0.4]
+
+
+def test_each_filter_has_its_own_marker_and_is_filled_where_a_gap_is_found(gaps):
+    rows = pd.concat([at_10(gaps), at_10(gaps).assign(filter="judges", estimate=0.5)])
+    rows["p_holm"] = [0.01, 0.2, 0.2, 0.01]
+    document = spec(gap_by(rows, "filter", {"raw": "all <b>", "judges": "judged"}))
+    raw, judged = document["data"]
+    assert raw["x"] == at_10(gaps)["estimate"].tolist()
+    assert judged["x"] == [0.5, 0.5]
+    assert raw["marker"]["symbol"] == ["circle", "circle-open"]
+    assert judged["marker"]["symbol"] == ["square-open", "square"]
+    assert [round(y) for y in raw["y"]] == [round(y) for y in judged["y"]] == [0, 1]
+    assert raw["name"] == "all ‹b›"
+
+
+@pytest.mark.parametrize(("n_retrievers", "columns"), [(1, 1), (3, 3), (4, 2), (7, 2)])
+def test_panels_stand_in_two_columns_above_three_retrievers(n_retrievers, columns):
+    document = spec(k_sweep(measured(tuple(f"r{i}" for i in range(n_retrievers)), n=4)))
+    places = {tuple(v["domain"]) for k, v in document["layout"].items() if k.startswith("xaxis")}
+    assert len(places) == columns
+    titles = [v.get("title", {}).get("text") for k, v in document["layout"].items()
+              if k.startswith("xaxis")]  # fmt: skip
+    # The axis is named once in each column, below its last panel.
+    assert titles.count("k") == columns
+
+
+def test_the_headline_has_a_panel_for_each_signal(gaps):
+    rows = at_10(gaps).assign(p_holm=[0.01, 0.2])
+    figure = headline({"One": rows, "Two": rows.assign(metric="rr", k=pd.NA)})
+    first, second = spec(figure)["data"]
+    assert first["x"] == second["x"] == rows["estimate"].tolist()
+    assert first["marker"]["symbol"] == ["circle", "circle-open"]
+    assert (first["yaxis"], second["yaxis"]) == ("y", "y2")

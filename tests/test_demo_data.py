@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -55,15 +56,23 @@ FRAMES = {
 }
 
 
+def written(dataset):
+    """A dataset without the wordings that an engine made."""
+    queries = dataset.queries[dataset.queries["origin"] == "written"].reset_index(drop=True)
+    qrels = dataset.qrels[dataset.qrels["query_id"].isin(queries["query_id"])]
+    return replace(dataset, queries=queries, qrels=qrels.reset_index(drop=True))
+
+
 @pytest.fixture(scope="module")
 def news():
-    return demo.load_news()
+    """The stories with their questions as they were written."""
+    return written(demo.load_news())
 
 
 @pytest.fixture(scope="module")
 def health():
     """Both wordings as they were written."""
-    return demo.load_written()
+    return written(demo.load_written())
 
 
 def n_words(texts: pd.Series) -> pd.Series:

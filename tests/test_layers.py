@@ -43,6 +43,7 @@ ORDER = (
     ("contrasts",),
     ("audit",),
     ("probes", "pairing"),
+    ("mitigation",),
     ("reproduction",),
     ("probe",),
     ("agreement",),

@@ -13,7 +13,18 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-__all__ = ["GROUP_STYLES", "GUIDE", "MARK", "OTHER", "bars", "ground", "group_style", "plain"]
+__all__ = [
+    "FEW",
+    "GROUP_STYLES",
+    "GUIDE",
+    "MARK",
+    "OTHER",
+    "bars",
+    "ground",
+    "group_style",
+    "opacity",
+    "plain",
+]
 
 #: Colour and marker of each group, the same on every page (Tang et al., figures).
 GROUP_STYLES = {
@@ -32,6 +43,10 @@ OTHER = ("#009988", "circle")
 #: Colour of marks that stand for no group.
 MARK = "#5C6BC0"
 
+#: A group or set of pairs smaller than this is drawn pale and called few (Tang et al. test no
+#: group of fewer than ten).
+FEW = 10
+
 #: A line that guides the eye, such as the one at zero.
 GUIDE = {"dash": "dash", "width": 1, "color": "#888888"}
 
@@ -49,6 +64,11 @@ def ground(figure: go.Figure, **layout: Any) -> None:
 def group_style(group: str) -> tuple[str, str]:
     """Colour and marker of a group."""
     return GROUP_STYLES.get(group, OTHER)
+
+
+def opacity(sizes: pd.Series) -> list[float]:
+    """Of markers: pale where there are `FEW`."""
+    return [0.4 if n < FEW else 1.0 for n in sizes]
 
 
 def plain(text: str) -> str:

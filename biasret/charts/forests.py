@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from biasret.charts.base import GUIDE, MARK, OTHER, bars, ground, group_style, plain
+from biasret.charts.base import (
+    FEW,
+    GUIDE,
+    MARK,
+    OTHER,
+    bars,
+    ground,
+    group_style,
+    opacity,
+    plain,
+)
 from biasret.metrics import METRICS
 from biasret.sentences import ALPHA, p_text, retriever_label
 from biasret.statistics import stars
@@ -54,7 +64,12 @@ def forest(gaps: pd.DataFrame, *, starred: str = "p_holm") -> go.Figure:
                 y=[position + offset for position in known.index],
                 mode="markers",
                 name=plain(group),
-                marker={"color": colour, "symbol": symbol, "size": 11},
+                marker={
+                    "color": colour,
+                    "symbol": symbol,
+                    "size": 11,
+                    "opacity": opacity(known[f"n_{side}"]),
+                },
                 error_x=bars(
                     mean, known[f"low_{side}"], known[f"high_{side}"], colour, thickness=2
                 ),
@@ -89,9 +104,10 @@ def forest(gaps: pd.DataFrame, *, starred: str = "p_holm") -> go.Figure:
 
 
 def _margin(row: pd.Series) -> str:
+    few = " (few)" if min(row["n_minuend"], row["n_subtrahend"]) < FEW else ""
     if row["n_pairs"]:
-        return f"{row['n_pairs']:,} pair{'' if row['n_pairs'] == 1 else 's'}"
-    return f"{row['n_minuend']:,} / {row['n_subtrahend']:,}"
+        return f"{row['n_pairs']:,} pair{'' if row['n_pairs'] == 1 else 's'}{few}"
+    return f"{row['n_minuend']:,} / {row['n_subtrahend']:,}{few}"
 
 
 def gap_forest(gaps: pd.DataFrame) -> go.Figure:
@@ -115,6 +131,7 @@ def gap_forest(gaps: pd.DataFrame) -> go.Figure:
             marker={
                 "color": colour,
                 "size": 11,
+                "opacity": opacity(known[["n_minuend", "n_subtrahend"]].min(axis=1)),
                 "symbol": ["circle" if p < ALPHA else "circle-open" for p in known["p_holm"]],
                 "line": {"width": 2, "color": colour},
             },

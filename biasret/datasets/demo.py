@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from biasret.datasets import demo_mitigated
 from biasret.datasets.base import Dataset, DatasetRecord
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "load_news",
     "load_pairs",
     "load_written",
+    "write_mitigated",
     "write_rewrites",
 ]
 
@@ -65,8 +67,8 @@ WRITTEN = DatasetRecord(
     name="demo_written",
     label="Demo health, written",
     about=(
-        "The same invented questions in WME, each with a counterpart written by hand in AAL "
-        f"({_ILLUSTRATIVE})"
+        "The same invented questions in WME, each with a counterpart written by hand in AAL, and "
+        f"that translated to WME by this project's rules ({_ILLUSTRATIVE})"
     ),
     signal="dialect",
     is_paired=True,
@@ -107,9 +109,12 @@ def load_news() -> Dataset:
     """Stories, articles and framed questions of ``demo_news``.
 
     A cell is one story and frame, with a left, a neutral and a right wording. Its source
-    article, which retrieval masks as the paper does, is the story's first center article.
+    article, which retrieval masks as the paper does, is the story's first center article. Where
+    the framing engine finds leaning words in a cell's left or right wording, both stand there
+    once more without them, as groups of their own.
     """
     documents, queries = [], []
+    neutral, engine = demo_mitigated.neutralised(_sides())
     for story in _read("demo_news"):
         told: dict[str, int] = {}
         source = None
@@ -134,24 +139,38 @@ def load_news() -> Dataset:
             )
         for question in story["questions"]:
             cell = f"{story['story_id']}/{question['frame']}"
-            for group in ("left", "neutral", "right"):
+            wordings = {
+                group: (question[group], "written") for group in ("left", "neutral", "right")
+            }
+            for group, text in zip(("left", "right"), neutral.get(cell, ()), strict=False):
+                wordings[f"{group} neutralised"] = (text, f"generated ({engine}, neutralised)")
+            for group, (text, origin) in wordings.items():
                 queries.append(
                     {
-                        "query_id": f"{cell}/{group}",
-                        "text": question[group],
+                        "query_id": f"{cell}/{group.replace(' ', '-')}",
+                        "text": text,
                         "group": group,
                         "variant": group,
                         "cell_id": cell,
                         "cluster_id": story["story_id"],
                         "source_doc_ids": [source],
                         "frame": question["frame"],
-                        "origin": "written",
+                        "origin": origin,
                     }
                 )
     qrels = pd.DataFrame(columns=["query_id", "doc_id", "judge", "grade"])
     return Dataset.checked(
         NEWS, documents=pd.DataFrame(documents), queries=pd.DataFrame(queries), qrels=qrels
     )
+
+
+def _sides() -> dict[str, tuple[str, str]]:
+    """Left and right wording of every cell of ``demo_news``."""
+    return {
+        f"{story['story_id']}/{question['frame']}": (question["left"], question["right"])
+        for story in _read("demo_news")
+        for question in story["questions"]
+    }
 
 
 def _questions() -> list[dict[str, str]]:
@@ -227,11 +246,25 @@ def load_health() -> Dataset:
 
 
 def load_written() -> Dataset:
-    """``demo_written``: a cell is one question in WME and in AAL, both written by hand."""
-    return _health(
-        WRITTEN,
-        [_wording(question, group) for question in _questions() for group in ("WME", "AAL")],
-    )
+    """``demo_written``: a cell is one question in WME and in AAL, both written by hand.
+
+    A third wording, of the group ``back``, is the AAL one translated to WME by rule.
+    """
+    questions = _questions()
+    back, engine = demo_mitigated.translated({q["id"]: q["aal"] for q in questions})
+    wordings = []
+    for question in questions:
+        wordings += [_wording(question, group) for group in ("WME", "AAL")]
+        wordings.append(
+            {
+                "id": question["id"],
+                "group": "back",
+                "variant": "back",
+                "text": back[question["id"]],
+                "origin": f"generated ({engine}, translated to WME)",
+            }
+        )
+    return _health(WRITTEN, wordings)
 
 
 def load_pairs() -> Dataset:
@@ -243,6 +276,11 @@ def load_pairs() -> Dataset:
             for number, question in enumerate(_questions())
         ],
     )
+
+
+def write_mitigated() -> None:
+    """Translate the AAL questions, and neutralise the framed ones, with the engines as they are."""
+    demo_mitigated.write({q["id"]: q["aal"] for q in _questions()}, _sides())
 
 
 def write_rewrites(*, density: float = 0.4, wanted: int = 3, draws: int = 12) -> dict[str, object]:

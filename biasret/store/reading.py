@@ -14,6 +14,7 @@ import pyarrow as pa
 from biasret.errors import NothingStored, StoreError
 from biasret.precomputed import Vectors
 from biasret.store.database import attached, first_line
+from biasret.store.moved import Cells, moved_cells, topics_and_frames
 from biasret.tables import TABLES
 
 __all__ = ["Store"]
@@ -355,6 +356,20 @@ class Store:
             [dataset, retriever, k, minuend, subtrahend],
         )
         return found["overlap"].to_numpy(dtype=np.float64)
+
+    def moved(self, cells: Cells, *, order: str, limit: int, offset: int = 0) -> pd.DataFrame:
+        """Cells that move most between two groups; see `biasret.store.moved.moved_cells`."""
+        words = str(_readable(cells.words)).split()
+        return moved_cells(self._named, cells, words=words, order=order, limit=limit, offset=offset)
+
+    def topics_and_frames(self, dataset: str) -> tuple[list[str], list[str]]:
+        """Topics of a dataset's documents and frames of its queries."""
+        return topics_and_frames(self._named, dataset)
+
+    def _named(self, sql: str, values: dict[str, object]) -> pd.DataFrame:
+        # DuckDB refuses values that the SQL does not name.
+        used = {name: _readable(value) for name, value in values.items() if f"${name}" in sql}
+        return self._asked(lambda cursor: cursor.execute(sql, used).df())
 
     # -- vectors -------------------------------------------------------------------------
 
