@@ -27,6 +27,7 @@ st.navigation(
             title="Dialect",
             icon=":material/record_voice_over:",
         ),
+        st.Page("pages/query_by_query.py", title="Query by query", icon=":material/list:"),
         st.Page("pages/mitigation.py", title="Mitigation", icon=":material/translate:"),
         st.Page(
             "pages/data_and_judging.py",

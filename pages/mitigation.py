@@ -7,9 +7,13 @@ from biasret import ui
 with ui.page(
     "Mitigation",
     "What does a change of wording buy before the retriever is asked? A question in African "
-    "American Language (AAL) can be **translated** to White Mainstream English (WME). AAL is a "
-    "rule-governed variety of English and needs no mending; translation is a way around a "
-    "retriever that serves it worse, and asks for care: it can lose what the asker meant.",
+    "American Language (AAL) can be **translated** to White Mainstream English (WME); leaning "
+    "words in a question can be **replaced** by descriptive ones. AAL is a rule-governed variety "
+    "of English and needs no mending: both are ways around a retriever, with a price of their own.",
 ):
-    st.header("Published by the paper")
-    ui.paper("mitigation", key="mitigation")
+    world = ui.pick("World", "mitigation_world", ui.WORLDS)
+    if world == "published":
+        st.caption("The paper translates; it does not neutralise.")
+        ui.paper("mitigation", key="mitigation")
+    else:
+        ui.mitigation(key="mitigation")

@@ -20,8 +20,7 @@ PLACES = sorted({(one.page, one.view) for one in SHOWN.values()})
 def published_view(page: str, view: str):
     key = KEYS[page]
     app = opened(page)
-    if page != "mitigation":
-        app.button_group(key=f"{key}_world").set_value("published").run()
+    app.button_group(key=f"{key}_world").set_value("published").run()
     app.button_group(key=f"{key}_view").set_value(view).run()
     assert not app.exception
     return app

@@ -2,6 +2,8 @@
 
 from biasret.ui.data import MEASURED, PARTS
 from biasret.ui.data_published import published_data
+from biasret.ui.mitigated import mitigation
+from biasret.ui.moved import choose_cells, list_cells, show_cell
 from biasret.ui.pages import (
     about_dataset,
     markdown_safe,
@@ -18,15 +20,8 @@ from biasret.ui.pages import (
 from biasret.ui.paper import every_number, notes, paper, published
 from biasret.ui.probing import ask_question, probe_setup, show_probe
 from biasret.ui.reads import counts, datasets, gaps, levels, store
-from biasret.ui.results import overview, results
-
-#: Where the overview leads, and what one finds there.
-NEXT = {
-    "pages/probe.py": "Type a question and see two lists",
-    "pages/political_lean.py": "Political lean, by depth and filter",
-    "pages/dialect.py": "Dialect, by metric and depth",
-    "pages/data_and_judging.py": "What went in, what was dropped, who judged",
-}
+from biasret.ui.results import results
+from biasret.ui.story import NEXT, story, where_next
 
 #: Measured and published numbers are never shown as one.
 WORLDS = {"measured": "measured here", "published": "published by the paper"}
@@ -38,14 +33,16 @@ __all__ = [
     "WORLDS",
     "about_dataset",
     "ask_question",
+    "choose_cells",
     "counts",
     "datasets",
     "every_number",
     "gaps",
     "levels",
+    "list_cells",
     "markdown_safe",
+    "mitigation",
     "notes",
-    "overview",
     "page",
     "paper",
     "pick",
@@ -60,6 +57,9 @@ __all__ = [
     "results",
     "save",
     "show",
+    "show_cell",
     "show_probe",
     "store",
+    "story",
+    "where_next",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,13 @@ from biasret.errors import BiasretError
 from biasret.precomputed import Folder
 from biasret.retrievers import Retriever, load, names, record_for
 from biasret.retrievers.dense import Dense
-from biasret.store import DATABASE, Store, make_database
+from biasret.store import DATABASE, Cells, Store, make_database
 
 __all__ = [
     "asked",
     "comparisons",
     "computed",
+    "count_moved",
     "counts",
     "datasets",
     "differences",
@@ -34,11 +36,15 @@ __all__ = [
     "examples",
     "filters",
     "gaps",
+    "has_gold",
     "levels",
+    "moved",
     "overlaps",
     "ready_retriever",
     "rows",
+    "run",
     "store",
+    "topics_and_frames",
 ]
 
 _MAKING = threading.Lock()
@@ -192,6 +198,66 @@ def _pairs(
         assert k is not None
         return opened.overlaps(dataset, retriever, k=k, **groups)
     return opened.differences(dataset, retriever, metric=what, k=k, **groups)
+
+
+def has_gold(dataset: str) -> bool:
+    """Whether any query of a dataset has a gold document."""
+    return _has_gold(*_identity(), dataset)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _has_gold(path: str, inode: int, modified: int, dataset: str) -> bool:
+    return not _open(path, inode, modified).rows("qrels", dataset).empty
+
+
+def topics_and_frames(dataset: str) -> tuple[list[str], list[str]]:
+    """Topics of a dataset's documents and frames of its queries."""
+    return _topics_and_frames(*_identity(), dataset)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _topics_and_frames(
+    path: str, inode: int, modified: int, dataset: str
+) -> tuple[list[str], list[str]]:
+    return _open(path, inode, modified).topics_and_frames(dataset)
+
+
+def moved(cells: Cells, order: str, limit: int, offset: int) -> pd.DataFrame:
+    """A page of the cells that move most; see `Store.moved`."""
+    return _moved(*_identity(), astuple(cells), order, limit, offset)
+
+
+def count_moved(cells: Cells) -> int:
+    """How many cells fit."""
+    first = moved(cells, "difference", 1, 0)
+    return 0 if first.empty else int(first["n_cells"].iloc[0])
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _moved(
+    path: str,
+    inode: int,
+    modified: int,
+    cells: tuple[object, ...],
+    order: str,
+    limit: int,
+    offset: int,
+) -> pd.DataFrame:
+    opened = _open(path, inode, modified)
+    wanted = Cells(*cells)  # type: ignore[arg-type]
+    return opened.moved(wanted, order=order, limit=limit, offset=offset)
+
+
+def run(dataset: str, retriever: str, query_id: str) -> pd.DataFrame:
+    """One stored ranking."""
+    return _run(*_identity(), dataset, retriever, query_id)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _run(
+    path: str, inode: int, modified: int, dataset: str, retriever: str, query_id: str
+) -> pd.DataFrame:
+    return _open(path, inode, modified).run(dataset, retriever, query_id)
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:

@@ -6,14 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from biasret import charts, sentences
-from biasret.datasets import SHIPPED
-from biasret.datasets.base import DatasetRecord, Signal
+from biasret.datasets.base import DatasetRecord
 from biasret.filters import filter_named
 from biasret.metrics import METRICS
 from biasret.ui import reads
-from biasret.ui.pages import about_dataset, markdown_safe, show
+from biasret.ui.pages import markdown_safe, show
 
-__all__ = ["overview", "results"]
+__all__ = ["results"]
 
 
 def results(record: DatasetRecord, *, metric: str, k: int | None, rule: str, key: str) -> None:
@@ -112,39 +111,3 @@ def _about(record: DatasetRecord, rows: pd.DataFrame, *, metric: str, rule: str)
             f"Filter: {filter_named(rule).label}."
         ),
     }
-
-
-def overview(signal: Signal, *, metric: str, k: int | None) -> None:
-    """The first chart of a signal: its first dataset, its headline metric."""
-    known = reads.datasets(signal.name)
-    st.subheader(signal.label)
-    if not known:
-        st.info("The store holds no dataset for this signal yet.", icon=":material/database:")
-        return
-    # One's own data before what was made up; what ships in the order it ships.
-    order = {name: at for at, name in enumerate(SHIPPED)}
-    record = min(known.values(), key=lambda one: (one.is_illustrative, order.get(one.name, 99)))
-    about_dataset(record)
-    rows = reads.gaps(
-        record.name,
-        metric=metric,
-        filter="raw",
-        minuend=record.minuend,
-        subtrahend=record.subtrahend,
-    )
-    rows = rows[rows["k"].isna()] if k is None else rows[rows["k"] == k]
-    if rows.empty:
-        st.info("No gap has been measured here yet.", icon=":material/hourglass_empty:")
-        return
-    rows = rows.reset_index(drop=True)
-    sentence = sentences.finding(rows, signal=signal.name)
-    about = _about(record, rows, metric=metric, rule="raw")
-    show(
-        charts.forest(rows),
-        rows,
-        name=f"overview-{signal.name}",
-        sentence=sentence,
-        alt=charts.forest_alt(rows, sentence),
-        about=about,
-    )
-    st.caption(markdown_safe(about["test"]))

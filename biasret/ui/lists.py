@@ -1,0 +1,57 @@
+"""Rankings as rows for `biasret.markup.ranking`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from biasret import markup
+from biasret.probe.comparison import Comparison, Side
+
+__all__ = ["entries", "title_of"]
+
+
+def entries(
+    side: Side,
+    found: Comparison,
+    documents: pd.DataFrame,
+    *,
+    gold: Collection[str] = (),
+    is_b: bool,
+) -> list[markup.Entry]:
+    """One side of a comparison, best document first.
+
+    Parameters
+    ----------
+    documents
+        Of the dataset, by ``doc_id``.
+    is_b
+        On the first side only what is lost is news; the second says how each got there.
+    """
+    moves = dict(zip(found.documents["doc_id"], found.documents["movement"], strict=True))
+    rows = []
+    ranked = zip(side.ranking.doc_ids, side.ranking.scores, strict=True)
+    for rank, (doc_id, score) in enumerate(ranked, start=1):
+        document = documents.loc[doc_id]
+        stance, source = document["stance"], document["source"]
+        rows.append(
+            markup.Entry(
+                rank=rank,
+                title=title_of(document),
+                score=float(score),
+                stance=stance if isinstance(stance, str) else None,
+                source=source if isinstance(source, str) else None,
+                movement=moves[doc_id] if is_b or moves[doc_id] == "lost" else "",
+                is_gold=doc_id in gold,
+            )
+        )
+    return rows
+
+
+def title_of(document: pd.Series) -> str:
+    """A document's title, or the first words of its text."""
+    if isinstance(document["title"], str):
+        return document["title"]
+    first = document["text"].strip().split("\n", 1)[0]
+    return first if len(first) <= 160 else first[:157].rsplit(" ", 1)[0] + "…"
