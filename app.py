@@ -34,5 +34,6 @@ st.navigation(
             title="Data and judging",
             icon=":material/gavel:",
         ),
+        st.Page("pages/method.py", title="Method", icon=":material/menu_book:"),
     ]
 ).run()

@@ -2,6 +2,7 @@
 
 from biasret.ui.data import MEASURED, PARTS
 from biasret.ui.data_published import published_data
+from biasret.ui.method import method
 from biasret.ui.mitigated import mitigation
 from biasret.ui.moved import choose_cells, list_cells, show_cell
 from biasret.ui.pages import (
@@ -41,6 +42,7 @@ __all__ = [
     "levels",
     "list_cells",
     "markdown_safe",
+    "method",
     "mitigation",
     "notes",
     "page",

@@ -25,6 +25,7 @@ NEXT = {
     "pages/query_by_query.py": "**Query by query**: which questions move most?",
     "pages/mitigation.py": "**Mitigation**: what does translating or neutralising buy?",
     "pages/data_and_judging.py": "**Data and judging**: what went in, and who judged?",
+    "pages/method.py": "**Method**: what do the numbers mean, and what not?",
 }
 
 #: The headline exhibit of each signal.
