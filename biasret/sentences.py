@@ -20,6 +20,7 @@ __all__ = [
     "level",
     "mitigated",
     "retriever_label",
+    "reworded",
     "short_typical",
     "typical",
 ]
@@ -183,7 +184,7 @@ def _level(value: float, is_gap: bool) -> str:
     return f"{value:+.3f}" if is_gap else f"{value:.3f}"
 
 
-def change(row: pd.Series) -> str:
+def reworded(row: pd.Series) -> str:
     """What a mitigation changes for one retriever, with interval, test and n."""
     who = retriever_label(row["retriever"])
     if pd.isna(row["change"]):

@@ -218,6 +218,6 @@ def test_sentences_say_what_shrinks_and_what_cannot_be_told():
     assert "not evidence that it stays the same" in untold
     quality = found[found["quantity"] == "quality"].assign(p_holm=0.001)
     assert "The quality rises for 1 of 1" in sentences.mitigated(quality)
-    assert "3 cells" in sentences.change(gap.iloc[0])
+    assert "3 cells" in sentences.reworded(gap.iloc[0])
     missing = gap.assign(change=np.nan, note="nothing to compare")
-    assert "no change could be computed: nothing to compare" in sentences.change(missing.iloc[0])
+    assert "no change could be computed: nothing to compare" in sentences.reworded(missing.iloc[0])

@@ -11,6 +11,12 @@ from biasret.probe.comparison import Comparison, Side
 
 __all__ = ["entries", "title_of"]
 
+#: Shortest word marked as shared: shorter ones are in every text.
+_TERM_LETTERS = 4
+
+#: Characters of a text that stand for a title.
+_OPENING = 160
+
 
 def entries(
     side: Side,
@@ -19,6 +25,7 @@ def entries(
     *,
     gold: Collection[str] = (),
     is_b: bool,
+    opens: bool = True,
 ) -> list[markup.Entry]:
     """One side of a comparison, best document first.
 
@@ -28,7 +35,10 @@ def entries(
         Of the dataset, by ``doc_id``.
     is_b
         On the first side only what is lost is news; the second says how each got there.
+    opens
+        Whether each text can be opened, the words it shares with the wording marked.
     """
+    terms = frozenset(word for word in markup.terms(side.text) if len(word) >= _TERM_LETTERS)
     moves = dict(zip(found.documents["doc_id"], found.documents["movement"], strict=True))
     rows = []
     ranked = zip(side.ranking.doc_ids, side.ranking.scores, strict=True)
@@ -44,14 +54,16 @@ def entries(
                 source=source if isinstance(source, str) else None,
                 movement=moves[doc_id] if is_b or moves[doc_id] == "lost" else "",
                 is_gold=doc_id in gold,
+                text=document["text"] if opens else "",
+                terms=terms,
             )
         )
     return rows
 
 
 def title_of(document: pd.Series) -> str:
-    """A document's title, or the first words of its text."""
+    """A document's title, or the beginning of its text."""
     if isinstance(document["title"], str):
         return document["title"]
-    first = document["text"].strip().split("\n", 1)[0]
-    return first if len(first) <= 160 else first[:157].rsplit(" ", 1)[0] + "…"
+    first = str(document["text"]).strip().split("\n", 1)[0]
+    return first if len(first) <= _OPENING else first[: _OPENING - 3].rsplit(" ", 1)[0] + "…"

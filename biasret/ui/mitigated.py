@@ -100,7 +100,7 @@ def _changes(
         rows,
         name=key,
         sentence=sentence,
-        alt=f"{sentence} {' '.join(sentences.change(row) for _, row in rows.iterrows())}",
+        alt=f"{sentence} {' '.join(sentences.reworded(row) for _, row in rows.iterrows())}",
         about={
             "dataset": record.name,
             "world": "measured here" + (" on illustrative data" if record.is_illustrative else ""),
@@ -112,4 +112,4 @@ def _changes(
     )
     st.caption(markdown_safe(method))
     for _, row in rows.iterrows():
-        st.markdown(f"- {markdown_safe(sentences.change(row))}")
+        st.markdown(f"- {markdown_safe(sentences.reworded(row))}")

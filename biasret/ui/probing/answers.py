@@ -10,16 +10,13 @@ from biasret import charts, markup, probe, sentences
 from biasret.probe import Answer, Comparison, Failure, ProbeResult, Question, Side
 from biasret.retrievers import names as retriever_names
 from biasret.retrievers import record_for
-from biasret.ui import reads
+from biasret.ui import lists, reads
 from biasret.ui.pages import markdown_safe, plot
 from biasret.ui.probing.history import remember, show_history
-from biasret.ui.probing.setup import SHOWN_IN_PRESENTATION, Setup, corpus_of, title_of
+from biasret.ui.probing.setup import SHOWN_IN_PRESENTATION, Setup, corpus_of
 from biasret.ui.probing.share import offer
 
 __all__ = ["show_probe"]
-
-#: Shortest word marked as shared: shorter ones are in every text.
-_TERM_LETTERS = 4
 
 
 def show_probe(setup: Setup, question: Question) -> None:
@@ -219,37 +216,16 @@ def _list(
     gold = "" if side.gold_rank is None else f"; gold answer at rank {side.gold_rank:,}"
     count = len(side.ranking.doc_ids)
     st.caption(markdown_safe(f"Wording {name} ({group}): {count} documents{lean}{gold}"))
-    rows = _entries(side, found, setup, gold=question.gold, is_b=name == "B")[:depth]
+    rows = lists.entries(
+        side,
+        found,
+        reads.documents(setup.record.name),
+        gold=question.gold,
+        is_b=name == "B",
+        opens=not setup.is_presented,
+    )[:depth]
     label = f"{sentences.retriever_label(found.retriever)}, wording {name}"
     st.html(markup.ranking(rows, label=label))
-
-
-def _entries(
-    side: Side, found: Comparison, setup: Setup, *, gold: Sequence[str], is_b: bool
-) -> list[markup.Entry]:
-    known = reads.documents(setup.record.name)
-    moves = dict(zip(found.documents["doc_id"], found.documents["movement"], strict=True))
-    terms = frozenset(word for word in markup.terms(side.text) if len(word) >= _TERM_LETTERS)
-    rows = []
-    ranked = zip(side.ranking.doc_ids, side.ranking.scores, strict=True)
-    for rank, (doc_id, score) in enumerate(ranked, start=1):
-        row = known.loc[doc_id]
-        # On the first side only what is lost is news; the second says how each got there.
-        movement = moves[doc_id] if is_b or moves[doc_id] == "lost" else ""
-        rows.append(
-            markup.Entry(
-                rank=rank,
-                title=title_of(row),
-                score=float(score),
-                stance=row["stance"] if isinstance(row["stance"], str) else None,
-                source=row["source"] if isinstance(row["source"], str) else None,
-                movement=movement,
-                is_gold=doc_id in gold,
-                text="" if setup.is_presented else row["text"],
-                terms=terms,
-            )
-        )
-    return rows
 
 
 def _flow(found: Comparison, setup: Setup, question: Question) -> None:
@@ -257,7 +233,7 @@ def _flow(found: Comparison, setup: Setup, question: Question) -> None:
         st.caption("One wording matched nothing, so there is no flow to show.")
         return
     known = reads.documents(setup.record.name)
-    titles = {doc_id: title_of(known.loc[doc_id]) for doc_id in found.documents["doc_id"]}
+    titles = {doc_id: lists.title_of(known.loc[doc_id]) for doc_id in found.documents["doc_id"]}
     figure = charts.rank_flow(found.documents, titles, groups=_groups(question), k=found.k)
     plot(figure, key=f"flow-{found.retriever}", alt=sentences.comparison(found))
 

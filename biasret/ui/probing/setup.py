@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,7 +13,7 @@ from biasret.metrics import METRICS
 from biasret.ui import reads
 from biasret.ui.pages import about_dataset, pick_dataset, pick_k, pick_retrievers
 
-__all__ = ["SHOWN_IN_PRESENTATION", "Setup", "corpus_of", "probe_setup", "title_of"]
+__all__ = ["SHOWN_IN_PRESENTATION", "Setup", "corpus_of", "probe_setup"]
 
 #: Depths offered: those at which the stored pairs were measured.
 DEPTHS = tuple(k for k in METRICS["lean"].ks if k)
@@ -22,8 +21,6 @@ DEPTHS = tuple(k for k in METRICS["lean"].ks if k)
 #: Documents of a list in the presentation view: what can be read from the back of a room.
 SHOWN_IN_PRESENTATION = 5
 
-#: Longest beginning of a text that stands in for a title.
-_OPENING = 160
 
 #: Type and space of the presentation view; colours stay those of the theme.
 _LARGE = """<style>
@@ -101,14 +98,6 @@ def probe_setup() -> Setup:
             st.caption("Illustrative data, written for this project.")
         names = names[:1]
     return Setup(record, tuple(names), k, is_presented, is_private, is_mitigated)
-
-
-def title_of(document: Any) -> str:
-    """The title of a row of documents, or the beginning of its text."""
-    if isinstance(document["title"], str):
-        return str(document["title"])
-    first = str(document["text"]).strip().split("\n", 1)[0]
-    return first if len(first) <= _OPENING else first[: _OPENING - 3].rsplit(" ", 1)[0] + "…"
 
 
 def corpus_of(record: DatasetRecord) -> probe.Corpus:

@@ -8,8 +8,9 @@ from biasret import charts, exports, report, sentences
 from biasret.probe import Answer, ProbeResult, Wording
 from biasret.probe.overlap import RBO_P
 from biasret.ui import reads
+from biasret.ui.lists import title_of
 from biasret.ui.pages import save
-from biasret.ui.probing.setup import Setup, title_of
+from biasret.ui.probing.setup import Setup
 
 __all__ = ["offer"]
 
