@@ -95,11 +95,15 @@ class TestOverview:
 class TestLean:
     def test_forest_sweep_table_and_sentence(self, store):
         app = opened("political_lean")
-        forest, sweep = charts(app)
+        forest, sweep, filters = charts(app)
+        assert [trace["name"] for trace in filters["data"]] == [
+            "all queries",
+            "queries that find their story",
+        ]
         assert {trace["name"] for trace in forest["data"]} == {"left", "right"}
         assert all(trace["error_x"]["array"] for trace in forest["data"])
         assert len(sweep["data"]) == 2
-        assert len(app.dataframe) == 2
+        assert len(app.dataframe) == 3
         assert "180 pairs" in words(app)
         assert "Holm" in words(app) or "no correction" in words(app)
 

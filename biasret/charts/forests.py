@@ -34,6 +34,8 @@ _SPLITS = (
     ("#CC6677", "diamond"),
     ("#997700", "triangle-up"),
     ("#888888", "x"),
+    ("#0072B2", "cross"),
+    ("#D55E00", "star"),
 )
 
 
@@ -181,9 +183,8 @@ def gap_by(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> go.Figure:
     names = gaps["retriever"].drop_duplicates().tolist()
     spread = np.linspace(-0.3, 0.3, len(labels)) if len(labels) > 1 else [0.0]
     figure = go.Figure()
-    for (value, label), offset, (colour, symbol) in zip(
-        labels.items(), spread, _SPLITS[: len(labels)], strict=True
-    ):
+    for at, ((value, label), offset) in enumerate(zip(labels.items(), spread, strict=True)):
+        colour, symbol = _SPLITS[at % len(_SPLITS)]
         of = gaps[(gaps[by].astype("str") == value) & np.isfinite(gaps["estimate"])]
         figure.add_trace(
             go.Scatter(
