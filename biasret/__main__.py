@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasret import __version__
-from biasret.commands import ask, data, exchange, judge, numbers
+from biasret.commands import ask, check, data, exchange, judge, numbers
 from biasret.commands import layers as layers_command
 from biasret.errors import BiasretError, InputError
 from biasret.kinds import KINDS, Option, options
@@ -153,6 +153,40 @@ def _parser() -> argparse.ArgumentParser:
     )
     layers.add_argument("--final", action="store_true", help="probe the last layer's output too")
     layers.add_argument("--force", action="store_true", help="make it again, changed or not")
+
+    audit = _command(
+        commands, "audit", check.audit, "measure runs made elsewhere, and fail on a condition"
+    )
+    audit.add_argument("--dataset", required=True, metavar="D")
+    audit.add_argument(
+        "--run",
+        dest="run_file",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="a TREC run, or a table (csv, tsv, jsonl, parquet) of query_id, doc_id and rank or "
+        "score; may be given several times",
+    )
+    audit.add_argument(
+        "--retriever",
+        action="append",
+        metavar="R",
+        help="stored results (default: all, or none where a run is given)",
+    )
+    audit.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="exit with 1 where it holds for a run or cannot be decided: "
+        "'abs(gap.lean@10) > 0.05 and p_holm.lean@10 < 0.05'",
+    )
+    audit.add_argument(
+        "--report", type=Path, metavar="FILE", help="write a report: .html, .json or .csv"
+    )
+    audit.add_argument("--escaped", action="store_true", help="ids of runs are percent-encoded")
+    audit.add_argument("--encoding", help="of text files, if not UTF-8")
 
     paper = _command(commands, "published", numbers.published, "check the paper's own numbers")
     paper.add_argument(

@@ -19,7 +19,7 @@ from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
 from biasret.retrievers import Retriever, built_by_default, load
 from biasret.retrievers.base import SCORE_DECIMALS
-from biasret.retrievers.cache import DiskCache
+from biasret.retrievers.cache import DiskCache, GivenFirst
 from biasret.retrievers.dense import Dense, embed
 from biasret.statistics import rank_tests, resampling
 from biasret.tables import empty
@@ -28,6 +28,7 @@ __all__ = [
     "Progress",
     "build_dataset",
     "build_retriever",
+    "given_inputs",
     "read_dataset",
     "retrievers_of",
     "save_dataset",
@@ -79,6 +80,9 @@ def build_retriever(
     retriever = load(name, models=folder.path / "models")
     fingerprint = retriever.record.fingerprint
     texts = {t: folder.content(t, dataset.record.name) for t in ("documents", "queries")}
+    brought = DiskCache(folder.given_vectors(dataset.record.name), retriever.record).content()
+    if brought:
+        texts["given_vectors"] = brought
     did = False
     inputs: dict[str, Any] = {"step": STEPS["embeddings"], "retriever": fingerprint, **texts}
     if isinstance(retriever, Dense):
@@ -109,7 +113,9 @@ def _embed(
     name = dataset.record.name
     if not force and folder.is_current("embeddings", name, record.name, inputs=inputs):
         return False
-    cache = DiskCache(folder.path / "vectors", record)
+    cache = GivenFirst(
+        DiskCache(folder.given_vectors(name), record), DiskCache(folder.path / "vectors", record)
+    )
     kinds: dict[str, Vectors] = {}
     for kind, frame, key, prefix in (
         ("document", dataset.documents, "doc_id", retriever.document_prefix()),
@@ -201,7 +207,7 @@ def _measure(
     found = {table: folder.read(table, name, retriever) for table in tables}
     qrels = pd.concat([dataset.qrels, judging.judgments(folder, name)], ignore_index=True)
     measured = metrics.measure(
-        _given_inputs(dataset, found, qrels)
+        given_inputs(dataset, found, qrels)
         if is_given
         else filters.Inputs(
             queries=dataset.queries,
@@ -218,7 +224,7 @@ def _measure(
     return True
 
 
-def _given_inputs(
+def given_inputs(
     dataset: Dataset, found: dict[str, pd.DataFrame], qrels: pd.DataFrame
 ) -> filters.Inputs:
     """Imported results as a metric reads them; `qrels` with those of judges.

@@ -29,7 +29,7 @@ from biasret.errors import InputError
 from biasret.exports import table_csv
 from biasret.markup import visible
 
-__all__ = ["FORMATS", "Section", "document", "page", "save", "versions"]
+__all__ = ["FORMATS", "Section", "document", "form", "page", "save", "versions"]
 
 #: File endings that `save` understands.
 FORMATS = (".html", ".json", ".csv")
@@ -139,6 +139,24 @@ def document(
     }
 
 
+def form(path: Path) -> str:
+    """The ending of a report's file; worth asking before long work.
+
+    Raises
+    ------
+    InputError
+        The ending is none of `FORMATS`, or there is no such folder.
+    """
+    kind = path.suffix.lower()
+    if kind not in FORMATS:
+        raise InputError(
+            f"A report ends in {', '.join(FORMATS)}; found {path.name!r}. Choose one of these."
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent} for the report; make it first.")
+    return kind
+
+
 def save(
     path: Path,
     title: str,
@@ -151,13 +169,9 @@ def save(
     Raises
     ------
     InputError
-        The ending is none of `FORMATS`, or CSV was asked of several tables.
+        As `form`, or CSV was asked of several tables.
     """
-    kind = path.suffix.lower()
-    if kind not in FORMATS:
-        raise InputError(
-            f"A report ends in {', '.join(FORMATS)}; found {path.name!r}. Choose one of these."
-        )
+    kind = form(path)
     if kind == ".html":
         data = page(title, sections, about=about).encode()
     elif kind == ".json":

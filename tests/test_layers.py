@@ -42,6 +42,7 @@ ORDER = (
     ("statistics",),
     ("contrasts",),
     ("audit",),
+    ("gates",),
     ("probes", "pairing"),
     ("mitigation",),
     ("reproduction",),

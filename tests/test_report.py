@@ -190,6 +190,8 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path):
     one = Section("s", table=pd.DataFrame({"a": [1]}))
     with pytest.raises(InputError, match=r"ends in \.html, \.json, \.csv; found 'report\.pdf'"):
         save(tmp_path / "report.pdf", "t", [one])
+    with pytest.raises(InputError, match="There is no folder"):
+        save(tmp_path / "none" / "report.html", "t", [one])
     with pytest.raises(InputError, match="one table and this report has 2"):
         save(tmp_path / "report.csv", "t", [one, one])
     with pytest.raises(InputError, match="one table and this report has 0"):

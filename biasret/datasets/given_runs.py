@@ -8,13 +8,23 @@ from pathlib import Path
 import pandas as pd
 
 from biasret.datasets.base import Dataset, Given, Loaded
-from biasret.datasets.reading import listed, shown
-from biasret.datasets.trec import read_run
+from biasret.datasets.compressed import ending
+from biasret.datasets.fields import is_blank
+from biasret.datasets.reading import EXTENSIONS, Rows, listed, read, shown
+from biasret.datasets.trec import number, read_run
 from biasret.errors import InputError, TableError
 from biasret.progress import Progress, silent
 from biasret.tables import check
 
-__all__ = ["Ranked", "best_ranks", "load", "ranked"]
+__all__ = ["Ranked", "best_ranks", "load", "ranked", "read_ranked"]
+
+#: Column names that fill each field of a run in a table, in lower case.
+_NAMES = {
+    "query_id": ("query_id", "qid", "query-id", "query"),
+    "doc_id": ("doc_id", "docid", "docno", "corpus-id", "document"),
+    "rank": ("rank",),
+    "score": ("score",),
+}
 
 
 def load(
@@ -53,6 +63,67 @@ def load(
     run = ranked(found, into, file=path.name, tag=tag)
     given = (Given("runs", run.runs, run.retriever), Given("gold_ranks", run.gold, run.retriever))
     return Loaded(into, run.notes, run.left_out, given=given)
+
+
+def read_ranked(
+    path: Path, dataset: Dataset, *, escaped: bool = False, encoding: str | None = None
+) -> Ranked:
+    """A run of a dataset from a TREC file, or from a table of query, document, rank or score.
+
+    Parameters
+    ----------
+    path
+        A table by its ending (csv, tsv, jsonl, parquet), whose retriever is called as the file;
+        anything else is a TREC run.
+
+    Raises
+    ------
+    FileError, TableError, InputError
+        The first thing wrong, with its line.
+    """
+    if ending(path) not in EXTENSIONS:
+        found = read_run(path, escaped=escaped, encoding=encoding)
+    else:
+        found = _tabled(read(path, encoding=encoding))
+    return ranked(found, dataset, file=path.name)
+
+
+def _tabled(rows: Rows) -> pd.DataFrame:
+    file = rows.path.name
+    of = {
+        field: next((name for name in rows.names if name.strip().casefold() in names), None)
+        for field, names in _NAMES.items()
+    }
+    for field, what in (("query_id", "query"), ("doc_id", "document")):
+        if of[field] is None:
+            raise TableError(
+                f"{file} has no column for the {what}; call it {field}. Found {listed(rows.names)}."
+            )
+    if of["rank"] is None and of["score"] is None:
+        raise TableError(f"{file} needs a rank or a score; found {listed(rows.names)}.")
+    columns = {field: rows.texts(name) for field, name in of.items() if name is not None}
+    records = []
+    for row in range(len(rows.places)):
+        place = rows.place(row)
+        cells = {field: cells[row] for field, cells in columns.items()}
+        for field, cell in cells.items():
+            if is_blank(cell):
+                raise TableError(f"{place}: {field} is blank.")
+        rank, score = (str(cells.get(field, "")) for field in ("rank", "score"))
+        if rank and not rank.strip().isdecimal():
+            raise TableError(f"{place}: the rank {shown(rank)} is not a whole number.")
+        records.append(
+            (
+                cells["query_id"],
+                cells["doc_id"],
+                int(rank) if rank else None,
+                number(score.strip(), place) if score else None,
+                file.partition(".")[0],
+                place,
+            )
+        )
+    frame = pd.DataFrame(records, columns=["query_id", "doc_id", "rank", "score", "tag", "place"])
+    return frame.astype({"rank": "float64", "score": "float64"})
 
 
 @dataclass(frozen=True)
