@@ -282,6 +282,10 @@ class Folder:
             if path not in targets
         )
 
+    def given_vectors(self, dataset: str) -> Path:
+        """Root of the vectors that were brought for a dataset."""
+        return self.path / "given_vectors" / _safe(dataset)
+
     def resource(self, name: str) -> Path:
         """Where a frame that belongs to no dataset lies, whether or not it exists."""
         return self.path / "resources" / f"{_safe(name)}.parquet"
@@ -304,6 +308,7 @@ class Folder:
             self.file(table, dataset).unlink(missing_ok=True)
             for retriever in self.retrievers(table, dataset):
                 self.file(table, dataset, retriever).unlink(missing_ok=True)
+        shutil.rmtree(self.given_vectors(dataset), ignore_errors=True)
 
     def remove_results(self, dataset: str, retriever: str) -> None:
         """Delete what a retriever was found to do on a dataset; its vectors stay."""

@@ -9,12 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import PROJECT
 
 from biasret import __main__ as cli
-from biasret.precomputed import Folder
+from biasret.precomputed import Folder, text_sha256
+from biasret.retrievers import record_for
+from biasret.retrievers.cache import DiskCache, GivenFirst
 from biasret.store import DATABASE, Store, make_database
 
 COMMANDS = ("build", "import", "search", "gaps", "doctor")
@@ -132,6 +135,7 @@ def test_stars_stand_for_the_corrected_p():
     [
         (("gaps", "--metric", "leen"), "Unknown metric 'leen'. Did you mean 'lean'?"),
         (("gaps", "--filter", "rew"), "Unknown filter 'rew'. Did you mean 'raw'?"),
+        (("gaps", "--filter", "judge:nobody"), "Unknown filter 'judge:nobody'."),
         (("gaps", "--dataset", "toi"), "Unknown dataset 'toi'. Did you mean 'toy'?"),
         (
             ("build", "--dataset", "demo_new"),
@@ -431,6 +435,38 @@ def test_vectors_that_cannot_be_used_import_nothing(run, stored, tmp_path, vecto
     assert (code, out) == (2, "")
     one_line(err)
     assert stored.folder.datasets() == ["toy"]
+
+
+def test_vectors_that_were_brought_stay_with_their_dataset(run, stored, tmp_path):
+    data = files_of(tmp_path / "data")
+    n = 6
+    matrix = np.eye(n, 384, dtype=np.float32)
+    np.save(tmp_path / "v.npy", matrix)
+    brought = ("--vectors", f"minilm-l6={tmp_path / 'v.npy'}")
+    arguments = ("import", "articles", str(data), "--name", "x", *brought)
+    assert run(*arguments)[0] == 0
+    assert not (stored.folder.path / "vectors").exists()
+    record = record_for("minilm-l6")
+    texts = stored.folder.read("documents", "x")["text"]
+    keys = [text_sha256(text) for text in texts]
+    own = DiskCache(stored.folder.given_vectors("x"), record)
+    shared = DiskCache(stored.folder.path / "vectors", record)
+    both = GivenFirst(own, shared)
+    assert len(own.get(keys)) == n
+    computed = np.full(384, 0.5, np.float32)
+    both.put({keys[0]: computed, "other": computed})
+    assert (both.get([keys[0]])[keys[0]] == matrix[0]).all()
+    assert (both.get(["other"])["other"] == computed).all()
+    other = GivenFirst(DiskCache(stored.folder.given_vectors("y"), record), shared)
+    assert (other.get([keys[0]])[keys[0]] == computed).all()
+    before = own.content()
+    assert "Nothing has changed." in run(*arguments, "--replace")[1]
+    assert own.content() == before
+    np.save(tmp_path / "v.npy", matrix[::-1])
+    assert "Next: " in run(*arguments, "--replace")[1]
+    assert own.content() != before
+    stored.folder.remove("x")
+    assert own.content() is None
 
 
 def test_a_terminal_that_knows_no_unicode(tmp_path, stored):

@@ -172,6 +172,20 @@ def test_judgements_come_in_beside_those_there(run, stored, tmp_path):
     assert "Unknown dataset 'toi'" in one_line(err)
 
 
+def test_judges_of_the_pooled_lists_keep_their_names(run, stored, tmp_path):
+    graded = stored.folder.read("qrels", "toy").head(1).assign(judge="panel", grade=0)
+    stored.folder.write("qrels", graded, dataset="toy", retriever="panel")
+    path = tmp_path / "panel.qrels"
+    path.write_text("c1/right 0 d02 1\n")
+    code, _, err = run("import", "trec-qrels", str(path), "--name", "toy")
+    assert code == 2
+    assert "'panel' has judged the pooled lists of 'toy' here" in one_line(err)
+    assert run("import", "trec-qrels", str(path), "--name", "toy", "--judge", "other")[0] == 0
+    assert run("export", "--dataset", "toy", "--to", str(tmp_path / "out"))[0] == 0
+    names = {file.name for file in (tmp_path / "out").glob("*.qrels")}
+    assert names == {"author.qrels", "other.qrels", "panel.qrels"}
+
+
 def test_judgements_of_shipped_questions_are_not_taken(run, stored, tmp_path):
     save_dataset(stored.folder, SHIPPED["demo_written"].load(), inputs={})
     path = tmp_path / "a.qrels"

@@ -103,8 +103,6 @@ def bring_in(arguments: argparse.Namespace) -> int:
     with folder.lock():
         before = folder.fingerprint()
         renewed = [folder.write_resource(*item) for item in imported.resources.items()]
-        for record, matrix in vectors:
-            _keep_vectors(folder, record, matrix)
         with folder.staged() as stage:
             for part in imported.parts:
                 if not kind.adds_to:
@@ -117,8 +115,13 @@ def bring_in(arguments: argparse.Namespace) -> int:
                         retriever=given.retriever,
                         inputs={GIVEN: kind.name, "path": arguments.path.name},
                     )
-                    if kind.adds_to and given.retriever is not None and not arguments.replace:
+                    if kind.adds_to and given.table == "qrels":
+                        _refuse_judges(folder, given, part.dataset.record.name)
+                    if kind.adds_to and given.table == "runs" and not arguments.replace:
                         _refuse_another(folder, stage, given, part.dataset.record.name)
+        # After the dataset, which takes the vectors of an earlier one away.
+        for record, matrix in vectors:
+            renewed.append(_keep_vectors(folder, name, record, matrix))
         folder.write_manifest(command="python -m biasret import")
         make_database(folder)
     has_changed = folder.fingerprint() != before or any(renewed)
@@ -147,9 +150,9 @@ def _given_runs(folder: Folder, name: str) -> dict[str, Any]:
 
 def _refuse_another(folder: Folder, stage: Folder, given: Given, dataset: str) -> None:
     """Raise if results of the same name are there, and are others."""
-    if given.table != "runs" or given.retriever not in folder.retrievers("runs", dataset):
-        return
     retriever = given.retriever
+    if retriever is None or retriever not in folder.retrievers("runs", dataset):
+        return
     if retriever not in folder.given(dataset, "runs"):
         raise InputError(
             f"{retriever!r} has been computed on {dataset!r} here; give the run another name with "
@@ -159,6 +162,16 @@ def _refuse_another(folder: Folder, stage: Folder, given: Given, dataset: str) -
         raise InputError(
             f"{dataset!r} holds another run by {retriever!r}; name this one with --tag, or add "
             "--replace to replace that."
+        )
+
+
+def _refuse_judges(folder: Folder, given: Given, dataset: str) -> None:
+    """Raise if a judge of the pooled lists is called as one of these."""
+    there = set(folder.retrievers("qrels", dataset)) & set(given.frame["judge"])
+    if there:
+        raise InputError(
+            f"{min(there)!r} has judged the pooled lists of {dataset!r} here; name another with "
+            "--judge."
         )
 
 
@@ -222,10 +235,14 @@ def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
     return record, dict(zip(keys, matrix, strict=True))
 
 
-def _keep_vectors(folder: Any, record: Any, vectors: dict[str, Any]) -> None:
+def _keep_vectors(folder: Folder, name: str, record: Any, vectors: dict[str, Any]) -> bool:
+    """Keep vectors for this dataset alone; False where they are there already."""
     from biasret.retrievers.cache import DiskCache
 
-    DiskCache(folder.path / "vectors", record).put(vectors)
+    cache = DiskCache(folder.given_vectors(name), record)
+    before = cache.content()
+    cache.put(vectors)
+    return cache.content() != before
 
 
 def derive(arguments: argparse.Namespace) -> int:

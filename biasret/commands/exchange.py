@@ -15,6 +15,9 @@ __all__ = ["export", "score"]
 
 def export(arguments: argparse.Namespace) -> int:
     """``export``: TREC run and qrels files of a dataset."""
+    import pandas as pd
+
+    from biasret import judging
     from biasret.datasets.trec import qrels_text, run_text
     from biasret.precomputed import Folder
 
@@ -27,7 +30,8 @@ def export(arguments: argparse.Namespace) -> int:
         if retriever not in stored:
             raise UnknownName(f"retriever with results of {name!r}", retriever, stored)
     chosen = arguments.retriever or stored
-    qrels = folder.read("qrels", name)
+    own = folder.read("qrels", name)
+    qrels = pd.concat([own, judging.judgments(folder, name)], ignore_index=True)
     if not chosen and qrels.empty:
         raise NothingStored(
             f"{name!r} has neither results nor judgements; run `python -m biasret build` first."

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from biasret.retrievers.base import RetrieverRecord
 
-__all__ = ["DiskCache"]
+__all__ = ["DiskCache", "GivenFirst"]
 
 
 class DiskCache:
@@ -75,6 +75,17 @@ class DiskCache:
                 self._known.update(zip(data["key"].to_pylist(), matrix, strict=True))
             self._read.add(path.name)
 
+    def content(self) -> str | None:
+        """SHA-256 of all that is kept; None where nothing is."""
+        files = sorted(self.folder.glob("*.parquet"))
+        if not files:
+            return None
+        seen = hashlib.sha256()
+        for path in files:
+            seen.update(path.name.encode())
+            seen.update(path.read_bytes())
+        return seen.hexdigest()
+
     def put(self, vectors: dict[str, np.ndarray]) -> None:
         """Keep vectors by key; written when this returns."""
         if not vectors:
@@ -96,3 +107,23 @@ class DiskCache:
         with self._lock:
             self._known.update(zip(keys, matrix, strict=True))
             self._read.add(name)
+
+
+class GivenFirst:
+    """Vectors that were brought for one dataset, before those computed for all.
+
+    What somebody brought must not answer for the same text in another dataset.
+    """
+
+    def __init__(self, given: DiskCache, shared: DiskCache) -> None:
+        self._given = given
+        self._shared = shared
+
+    def get(self, keys: Sequence[str]) -> dict[str, np.ndarray]:
+        """The vectors there are among `keys`."""
+        found = self._given.get(keys)
+        return {**self._shared.get([key for key in keys if key not in found]), **found}
+
+    def put(self, vectors: dict[str, np.ndarray]) -> None:
+        """Keep computed vectors, for all datasets."""
+        self._shared.put(vectors)
