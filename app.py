@@ -34,6 +34,7 @@ st.navigation(
             title="Data and judging",
             icon=":material/gavel:",
         ),
+        st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
         st.Page("pages/method.py", title="Method", icon=":material/menu_book:"),
     ]
 ).run()

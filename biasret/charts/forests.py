@@ -181,7 +181,9 @@ def gap_by(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> go.Figure:
         marker is filled where the gap is found (Holm-corrected p below 0.05).
     """
     names = gaps["retriever"].drop_duplicates().tolist()
-    spread = np.linspace(-0.3, 0.3, len(labels)) if len(labels) > 1 else [0.0]
+    # Markers of one row stay nearer to each other than to the next row's.
+    reach = min(0.3, 0.12 * (len(labels) - 1))
+    spread = np.linspace(-reach, reach, len(labels))
     figure = go.Figure()
     for at, ((value, label), offset) in enumerate(zip(labels.items(), spread, strict=True)):
         colour, symbol = _SPLITS[at % len(_SPLITS)]

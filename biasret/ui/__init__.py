@@ -1,5 +1,6 @@
 """What pages are made of; alone in importing streamlit."""
 
+from biasret.ui.auditing import audit_run, own_corpus
 from biasret.ui.data import MEASURED, PARTS
 from biasret.ui.data_published import published_data
 from biasret.ui.method import method
@@ -34,6 +35,7 @@ __all__ = [
     "WORLDS",
     "about_dataset",
     "ask_question",
+    "audit_run",
     "choose_cells",
     "counts",
     "datasets",
@@ -45,6 +47,7 @@ __all__ = [
     "method",
     "mitigation",
     "notes",
+    "own_corpus",
     "page",
     "paper",
     "pick",

@@ -25,6 +25,7 @@ NEXT = {
     "pages/query_by_query.py": "**Query by query**: which questions move most?",
     "pages/mitigation.py": "**Mitigation**: what does translating or neutralising buy?",
     "pages/data_and_judging.py": "**Data and judging**: what went in, and who judged?",
+    "pages/audit.py": "**Audit**: does your own search change with the asker?",
     "pages/method.py": "**Method**: what do the numbers mean, and what not?",
 }
 
