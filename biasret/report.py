@@ -211,7 +211,7 @@ def _section(section: Section, number: int) -> str:
         alt = _escaped(section.alt or section.heading)
         parts.append(
             f'<div class="wide" tabindex="0" role="region" aria-label="Chart {number + 1}">'
-            f'<div class="chart" id="chart-{number}" role="img" aria-label="{alt}"></div></div>'
+            f'<div class="chart" id="chart-{number}" role="group" aria-label="{alt}"></div></div>'
             f'<script type="application/json" data-chart="chart-{number}">{figure}</script>'
         )
     if section.table is not None:

@@ -74,7 +74,7 @@ def test_a_page_says_what_it_was_given():
     text = " ".join(found.text)
     for words in ("Title", "First", "One.", "Two.", "0.1235", "—", "toy", __version__):
         assert words in text
-    drawn_in = next(a for a in found.of("div") if a.get("role") == "img")
+    drawn_in = next(a for a in found.of("div") if a.get("role") == "group")
     assert drawn_in["aria-label"] == "Shows one point."
     charts = [a for a in found.of("script") if a.get("type") == "application/json"]
     assert [a["data-chart"] for a in charts] == [drawn_in["id"]]
