@@ -226,15 +226,10 @@ def _trec_run(request: Request) -> Imported:
 
 
 def _trec_qrels(request: Request) -> Imported:
-    from biasret.datasets import SHIPPED, given_qrels
+    from biasret.datasets import given_qrels
     from biasret.datasets.base import Imported
 
     assert request.into is not None
-    if request.name in SHIPPED:
-        raise InputError(
-            f"{request.name!r} ships with its judgements and is put back by each build; derive or "
-            "import a dataset of your own to judge."
-        )
     loaded = given_qrels.load(
         request.path,
         name=request.name,

@@ -172,6 +172,7 @@ def test_a_run_becomes_tables(tmp_path):
     assert "7 queries are not in it" in said
     assert "For 8 of 9 queries with a gold document" in said
     assert "3 rows stand at another rank" in said
+    assert "a.run.gz, line 6, 'other'" in said
     assert loaded.left_out == {"rows of queries that the dataset does not hold": 1}
 
 

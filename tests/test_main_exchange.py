@@ -186,13 +186,16 @@ def test_judges_of_the_pooled_lists_keep_their_names(run, stored, tmp_path):
     assert names == {"author.qrels", "other.qrels", "panel.qrels"}
 
 
-def test_judgements_of_shipped_questions_are_not_taken(run, stored, tmp_path):
+@pytest.mark.parametrize("kind", ["trec-run", "trec-qrels"])
+def test_shipped_datasets_take_nothing_in(run, stored, tmp_path, kind):
     save_dataset(stored.folder, SHIPPED["demo_written"].load(), inputs={})
-    path = tmp_path / "a.qrels"
+    before = stored.folder.fingerprint()
+    path = tmp_path / "a.txt"
     path.write_text("x 0 y 1\n")
-    code, _, err = run("import", "trec-qrels", str(path), "--name", "demo_written")
+    code, _, err = run("import", kind, str(path), "--name", "demo_written")
     assert code == 2
-    assert "'demo_written' ships with its judgements" in one_line(err)
+    assert "each build puts back; found 'demo_written'. `audit --run`" in one_line(err)
+    assert stored.folder.fingerprint() == before
 
 
 @pytest.mark.parametrize(

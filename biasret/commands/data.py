@@ -73,10 +73,15 @@ def bring_in(arguments: argparse.Namespace) -> int:
         needs = "needs --name, what the dataset is called here" if kind.endings else "takes no name"
         raise InputError(f"Importing {kind.name} {needs}.")
     given_options = kind.given({o.name: getattr(arguments, o.name) for o in options().values()})
-    if not kind.adds_to and (name in SHIPPED or name.startswith(SHIPPED_PREFIX)):
+    if name in SHIPPED or name.startswith(SHIPPED_PREFIX):
         raise InputError(
-            f"Names that begin with {SHIPPED_PREFIX!r} belong to the shipped datasets; "
-            f"found {name!r}. Choose another name."
+            f"Names that begin with {SHIPPED_PREFIX!r} belong to the shipped datasets, which each "
+            f"build puts back; found {name!r}. "
+            + (
+                "`audit --run` measures a run of it without storing anything."
+                if kind.adds_to
+                else "Choose another name."
+            )
         )
     folder = Folder()
     there = folder.datasets()

@@ -11,6 +11,7 @@ from biasret.datasets.base import Dataset, Given, Loaded
 from biasret.datasets.compressed import ending
 from biasret.datasets.fields import is_blank
 from biasret.datasets.reading import EXTENSIONS, Rows, listed, read, shown
+from biasret.datasets.tally import Tally
 from biasret.datasets.trec import number, read_run
 from biasret.errors import InputError, TableError
 from biasret.progress import Progress, silent
@@ -171,6 +172,11 @@ def ranked(found: pd.DataFrame, dataset: Dataset, *, file: str, tag: str | None 
             f"{listed(list(dict.fromkeys(found['query_id'])))}, and {name!r} holds "
             f"{listed(dataset.queries['query_id'].tolist())}."
         )
+    tally = Tally("rows")
+    tally.n_read = len(found)
+    for row in found.loc[~asked, ["place", "query_id"]].itertuples(index=False):
+        reason = "rows of queries that the dataset does not hold"
+        tally.drop(reason, f"{row.place}, {shown(row.query_id)}")
     rows = found[asked]
     lost = rows[~rows["doc_id"].isin(set(dataset.documents["doc_id"]))]
     if len(lost):
@@ -194,8 +200,11 @@ def ranked(found: pd.DataFrame, dataset: Dataset, *, file: str, tag: str | None 
         retriever,
         table,
         gold,
-        _notes(table, gold, dataset, retriever, n_moved),
-        _left_out(found, asked),
+        [
+            *_notes(table, gold, dataset, retriever, n_moved),
+            *(tally.notes() if tally.left_out else ()),
+        ],
+        dict(tally.left_out),
     )
 
 
@@ -242,11 +251,6 @@ def _notes(
             "hold it: their reciprocal rank counts as 0."
         )
     return notes
-
-
-def _left_out(found: pd.DataFrame, asked: pd.Series) -> dict[str, int]:
-    n = int((~asked).sum())
-    return {"rows of queries that the dataset does not hold": n} if n else {}
 
 
 def best_ranks(
