@@ -18,6 +18,7 @@ __all__ = [
     "lengths",
     "share_of",
     "stances",
+    "with_lengths",
 ]
 
 #: How queries that name no group are shown.
@@ -70,6 +71,27 @@ def groups(queries: pd.DataFrame, record: DatasetRecord) -> pd.DataFrame:
     return _in_order(table, record)
 
 
+def with_lengths(queries: pd.DataFrame, stated: pd.DataFrame) -> pd.DataFrame:
+    """The queries whose length is known, with their ``length`` in characters.
+
+    Parameters
+    ----------
+    queries
+        A ``queries`` table.
+    stated
+        A ``query_values`` table; its ``length`` counts where a text is withheld.
+    """
+    known = stated[stated["quantity"] == "length"].set_index("query_id")["value"]
+    of_text = queries["text"].map(len).where(queries["text"] != "").astype("float64")
+    length = of_text.fillna(queries["query_id"].map(known).astype("float64"))
+    return queries.assign(length=length)[length.notna()]
+
+
+def _size(queries: pd.DataFrame) -> pd.Series:
+    found = queries["length"] if "length" in queries else queries["text"].map(len)
+    return found.astype("float64")
+
+
 def lengths(queries: pd.DataFrame, record: DatasetRecord) -> pd.DataFrame:
     """Length of the queries of each group, in characters (Unicode code points).
 
@@ -77,13 +99,14 @@ def lengths(queries: pd.DataFrame, record: DatasetRecord) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``group``, ``n_queries``, ``mean``, ``sd`` (of the sample; missing for one query),
-        ``min``, ``q25``, ``median``, ``q75``, ``max``. Texts as stored, not stripped.
+        ``min``, ``q25``, ``median``, ``q75``, ``max``. Texts as stored, not stripped; or the
+        ``length`` that `with_lengths` gives.
 
     References
     ----------
     Tang et al., Table 4, which counts Python characters too.
     """
-    size = queries["text"].map(len).astype("float64")
+    size = _size(queries)
     by = size.groupby(queries["group"].fillna(NO_GROUP))
     table = pd.DataFrame(
         {
@@ -109,7 +132,7 @@ def length_counts(queries: pd.DataFrame, record: DatasetRecord, *, bins: int = 3
         ``group``, ``low``, ``high`` (characters; low counts in, high does not, but for the
         last bin), ``n_queries``, ``share`` of the group's queries.
     """
-    size = queries["text"].map(len).to_numpy(dtype=np.int64)
+    size = _size(queries).to_numpy(dtype=np.int64)
     named = queries["group"].fillna(NO_GROUP).to_numpy(dtype=object)
     low, high = int(size.min()), int(size.max()) + 1
     # Whole characters: a bin that holds 3 lengths beside one that holds 4 would show a comb.

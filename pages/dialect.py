@@ -29,7 +29,7 @@ with ui.page(
         k = None
         if metric == "recall":
             with depth:
-                k = ui.pick_k("dialect_k", METRICS["recall"].ks, default=10)
+                k = ui.pick_measured_k("dialect_k", record, metric="recall")
         rule = ui.pick_filter("dialect_filter", record, metric=metric)
         ui.about_dataset(record)
         ui.results(record, metric=metric, k=k, rule=rule, key="dialect")

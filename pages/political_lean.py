@@ -3,7 +3,6 @@
 import streamlit as st
 
 from biasret import ui
-from biasret.metrics import METRICS
 
 with ui.page(
     "Political lean",
@@ -20,7 +19,7 @@ with ui.page(
         with data:
             record = ui.pick_dataset("lean_dataset", signal="lean")
         with depth:
-            k = ui.pick_k("lean_k", METRICS["lean"].ks, default=10)
+            k = ui.pick_measured_k("lean_k", record, metric="lean")
         with which:
             rule = ui.pick_filter("lean_filter", record, metric="lean")
         ui.about_dataset(record)

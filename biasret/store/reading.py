@@ -154,6 +154,8 @@ class Store:
     def find_cells(self, dataset: str, words: str, *, limit: int) -> pd.DataFrame:
         """Cells one of whose wordings holds every word typed, shortest text first.
 
+        Questions whose text is withheld are not among them.
+
         Returns
         -------
         pandas.DataFrame
@@ -163,7 +165,7 @@ class Store:
         return self._frame(
             """
             SELECT cell_id, arg_min(text, query_id) AS text, count(*) AS wordings
-            FROM stored.queries WHERE dataset = $1
+            FROM stored.queries WHERE dataset = $1 AND trim(text) <> ''
             GROUP BY cell_id
             HAVING bool_or(
                 len(list_filter($2::VARCHAR[], lambda w: contains(lower(text), lower(w))))

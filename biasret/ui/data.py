@@ -32,6 +32,19 @@ def contents(record: DatasetRecord) -> None:
         groups = inventory.groups(queries, record)
         st.table(groups.style.format({n: "{:,}" for n in groups.columns if n.startswith("n_")}))
     st.subheader("How long are the queries?")
+    known = inventory.with_lengths(queries, reads.rows("query_values", record.name))
+    if len(known) < len(queries):
+        st.info(
+            f"The length of {len(queries) - len(known):,} of {len(queries):,} queries is not "
+            "known, because their texts are not stored.",
+            icon=":material/visibility_off:",
+        )
+    if not known.empty:
+        _lengths(record, known)
+    _cut(record)
+
+
+def _lengths(record: DatasetRecord, queries: pd.DataFrame) -> None:
     lengths = inventory.lengths(queries, record)
     counts = inventory.length_counts(queries, record)
     show(
@@ -42,7 +55,6 @@ def contents(record: DatasetRecord) -> None:
         alt=lengths_alt(lengths),
         about=_about(record, "length of queries in characters (Unicode code points), as stored"),
     )
-    _cut(record)
 
 
 def _about(record: DatasetRecord, what: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from biasret import exports, markup, sentences
 from biasret.datasets.base import DatasetRecord
 from biasret.errors import BiasretError, StoreError
 from biasret.filters import FILTERS, filter_named
+from biasret.metrics import METRICS
 from biasret.retrievers import available, record_for
 from biasret.retrievers import names as retriever_names
 from biasret.ui import reads
@@ -29,6 +30,7 @@ __all__ = [
     "pick_dataset",
     "pick_filter",
     "pick_k",
+    "pick_measured_k",
     "pick_retrievers",
     "plot",
     "remember_link",
@@ -110,8 +112,9 @@ def pick_dataset(key: str, *, signal: str | None = None) -> DatasetRecord:
 
 
 def pick_k(key: str, ks: Sequence[int], *, default: int) -> int:
-    """Choose the depth k."""
+    """Choose the depth k; the first where the usual one is not to be had."""
     options = [str(k) for k in ks]
+    default = default if default in ks else ks[0]
     chosen = st.segmented_control(
         "Depth k",
         options,
@@ -124,6 +127,15 @@ def pick_k(key: str, ks: Sequence[int], *, default: int) -> int:
     )
     _told(key, [str(chosen)])
     return int(chosen or default)
+
+
+def pick_measured_k(key: str, record: DatasetRecord, *, metric: str) -> int:
+    """Choose among the depths at which a metric of a dataset was measured."""
+    usual = METRICS[metric]
+    assert usual.headline is not None
+    measured = reads.depths(record.name, metric)
+    # Where nothing is measured yet, the page says so at any depth.
+    return pick_k(key, measured or [k for k in usual.ks if k], default=usual.headline)
 
 
 def pick(label: str, key: str, names: Mapping[str, str], *, help: str | None = None) -> str:

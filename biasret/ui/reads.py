@@ -31,6 +31,7 @@ __all__ = [
     "count_moved",
     "counts",
     "datasets",
+    "depths",
     "differences",
     "documents",
     "examples",
@@ -156,6 +157,11 @@ def _computed(
 def filters(dataset: str, metric: str) -> list[str]:
     """Filters under which a metric of a dataset was measured."""
     return sorted(rows("levels", dataset, metric=metric)["filter"].unique())
+
+
+def depths(dataset: str, metric: str) -> list[int]:
+    """Depths at which a metric of a dataset was measured; imported rankings may be short."""
+    return sorted({int(k) for k in rows("levels", dataset, metric=metric)["k"].dropna()})
 
 
 def counts(dataset: str) -> dict[str, int]:

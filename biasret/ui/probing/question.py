@@ -112,7 +112,11 @@ def _choose_stored(record: DatasetRecord) -> None:
         )
         found = reads.store().find_cells(record.name, words or "", limit=MAX_OFFERED)
         if found.empty:
-            st.caption("No stored question holds all of these words.")
+            st.caption(
+                "No stored question holds all of these words."
+                if words
+                else "This dataset stores no wording of its questions."
+            )
             return
         texts = dict(zip(found["cell_id"], found["text"], strict=True))
         cell_id = st.selectbox(
