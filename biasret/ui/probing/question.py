@@ -40,7 +40,8 @@ def ask_question(setup: Setup) -> Question | None:
     _examples(record)
     if not setup.is_presented:
         _choose_stored(record)
-    bind = _link(setup)
+    # A widget that is no longer bound takes its text out of the link by itself.
+    bind: Bind = None if setup.is_private else "query-params"
     _box(bind)
     switch, settings = _switch(setup)
     text = str(st.session_state.get(TEXT) or "")
@@ -148,15 +149,6 @@ def _fill(dataset: str, cell_id: str) -> None:
     for key, group in ((TEXT_A, first), (TEXT_B, second)):
         st.session_state[key] = by_group["text"][group] if is_written else ""
     st.session_state["_probe_typed"] = st.session_state[TEXT]
-
-
-def _link(setup: Setup) -> Bind:
-    if not setup.is_private:
-        return "query-params"
-    for key in (TEXT, TEXT_A, TEXT_B):
-        # What an earlier run wrote there goes too.
-        st.query_params.pop(key, None)
-    return None
 
 
 def _box(bind: Bind) -> None:
