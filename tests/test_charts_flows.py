@@ -39,7 +39,7 @@ def test_titles_are_short_safe_and_left_out_where_they_would_overlap():
     ]
     assert len(texts) == 8  # a document that is below the list on one side is named on the other
     assert "Lost ‹b›" in texts
-    assert all(len(text) <= 34 for text in texts)
+    assert all(len(text) <= 24 for text in texts)
     assert not rank_flow(MOVED, TITLES, groups=("l", "r"), k=50).layout.annotations
 
 

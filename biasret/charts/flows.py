@@ -17,7 +17,7 @@ _WAYS = {
     "lost": ("#882255", "dot", "x", "only for A"),
     "new": ("#117733", "dot", "cross", "only for B"),
 }
-_LABEL = 34
+_LABEL = 24
 
 
 def rank_flow(
@@ -69,7 +69,7 @@ def rank_flow(
         figure,
         height=140 + 26 * min(k, 40),
         margin={"l": 10, "r": 10, "t": 40, "b": 20},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        legend={"orientation": "h", "y": 0, "yanchor": "top", "x": 0},
     )
     ticks = [rank for rank in (1, 5, 10, 20, 50, 100) if rank <= k]
     figure.update_yaxes(
@@ -81,7 +81,7 @@ def rank_flow(
         title="rank",
     )
     figure.update_xaxes(
-        range=[-1.1, 2.1] if k <= 20 else [-0.1, 1.1],
+        range=[-1.2, 2.2] if k <= 20 else [-0.1, 1.1],
         tickvals=[0, 1],
         ticktext=[f"A: {plain(groups[0])}", f"B: {plain(groups[1])}"],
         showgrid=False,

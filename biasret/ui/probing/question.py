@@ -188,7 +188,7 @@ def _switch(setup: Setup) -> tuple[Switch, dict[str, object]]:
     if setup.is_presented:
         place = st.expander("Switch", icon=":material/swap_horiz:")
     with place:
-        direction, *places = st.columns([5, 3, 2, 3])
+        direction, *places = st.columns([5, 5, 2, 3])
         with direction:
             switch = SWITCHES[pick("Flip", f"probe_switch_{engine}", names)]
         return switch, _SETTINGS[switch.name](places)
@@ -246,7 +246,12 @@ def _to_framing(places: Sequence[Any]) -> dict[str, object]:
             {"lexical": "swap words", "tail": "add a clause", "framed": "whole question"},
         )
     with places[1]:
-        loaded = st.toggle("Loaded words too", key="probe_loaded", bind="query-params")
+        loaded = st.toggle(
+            "Loaded words",
+            key="probe_loaded",
+            bind="query-params",
+            help="Also swaps words that carry blame or praise, on both sides alike.",
+        )
     settings: dict[str, object] = {"mode": mode, "intensity": 2 if loaded else 1}
     if mode != "lexical":
         with places[2]:

@@ -24,10 +24,10 @@ SHOWN_IN_PRESENTATION = 5
 
 #: Type and space of the presentation view; colours stay those of the theme.
 _LARGE = """<style>
-.st-key-probe_stage .br-title{font-size:1.25rem}
-.st-key-probe_stage .br-diff{font-size:1.35rem}
-.st-key-probe_stage .br-meta{font-size:1rem}
-.st-key-probe_stage .br-lead{font-size:1.7rem;line-height:1.3;font-weight:600}
+.stApp .br-title{font-size:1.25rem}
+.stApp .br-diff{font-size:1.4rem}
+.stApp .br-meta{font-size:1rem}
+.stApp .br-lead{font-size:1.7rem;line-height:1.3;font-weight:600}
 </style>"""
 
 
