@@ -40,6 +40,15 @@ __all__ = [
 
 log = logging.getLogger("biasret")
 
+#: Streamlit shows captions at 60% and, in the dark theme, white text on the accent colour;
+#: neither can be read easily (WCAG 2.2, 1.4.3 asks for a contrast of 4.5).
+_CONTRAST = """<style>
+[data-testid="stCaptionContainer"]{opacity:.85!important}
+</style>"""
+_CONTRAST_DARK = """<style>
+[data-testid="stMultiSelect"] [data-tag] *,button[kind^="primary"] *{color:#06211d!important}
+</style>"""
+
 
 @contextmanager
 def page(title: str, about: str) -> Iterator[None]:
@@ -49,6 +58,7 @@ def page(title: str, about: str) -> Iterator[None]:
         # still takes pages/ for its older kind of app and runs the page without app.py.
         runpy.run_path(str(Path(__file__).resolve().parents[2] / "app.py"))
         st.stop()
+    st.html(_CONTRAST + (_CONTRAST_DARK if st.context.theme.type == "dark" else ""))
     st.title(title)
     st.markdown(about)
     try:
