@@ -151,11 +151,12 @@ def _retrieve(
         return False
     scores: Callable[[Sequence[str]], np.ndarray] | None = None
     if isinstance(retriever, Dense):
-        documents = folder.vectors(name, label, "document")
-        queries = folder.vectors(name, label, "query")
-        order = pd.Index(documents.ids).get_indexer(dataset.documents["doc_id"])
-        retriever.index(dataset.documents, vectors=documents.matrix[order])
-        scores = _stored_scores(retriever, queries)
+        texts, asked = dataset.documents, dataset.queries
+        vectors = folder.vectors(name, label, "document")
+        retriever.index(texts, vectors=vectors.fitting(texts["doc_id"], texts["text"]))
+        vectors = folder.vectors(name, label, "query")
+        fitting = vectors.fitting(asked["query_id"], asked["text"], what="queries")
+        scores = _stored_scores(retriever, asked["query_id"].tolist(), fitting)
     else:
         retriever.index(dataset.documents)
     title = f"{name}: rankings, {retriever.record.label}"
@@ -174,11 +175,13 @@ def _retrieve(
     return True
 
 
-def _stored_scores(retriever: Dense, queries: Vectors) -> Callable[[Sequence[str]], np.ndarray]:
-    at = {query_id: row for row, query_id in enumerate(queries.ids)}
+def _stored_scores(
+    retriever: Dense, ids: list[str], vectors: np.ndarray
+) -> Callable[[Sequence[str]], np.ndarray]:
+    at = {query_id: row for row, query_id in enumerate(ids)}
 
     def scores(query_ids: Sequence[str]) -> np.ndarray:
-        return retriever.scores_of(queries.matrix[[at[query_id] for query_id in query_ids]])
+        return retriever.scores_of(vectors[[at[query_id] for query_id in query_ids]])
 
     return scores
 

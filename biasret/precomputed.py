@@ -15,7 +15,7 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -56,6 +56,8 @@ _LONGEST = 100
 _CUT = "+"
 #: Seconds after which something half written belongs to nobody.
 _LEFT_BEHIND = 3_600
+#: Vectors read from a file at a time.
+_AT_A_TIME = 8_192
 _VERSIONED = ("numpy", "pandas", "pyarrow", "scipy", "bm25s", "torch", "sentence-transformers")
 
 
@@ -89,6 +91,36 @@ class Vectors:
     matrix: np.ndarray
     text_sha256: list[str]
     truncated: np.ndarray
+
+    def fitting(
+        self, ids: Sequence[str], texts: Sequence[str], *, what: str = "documents"
+    ) -> np.ndarray:
+        """The vectors of these texts, row for row; the matrix itself where that is in order.
+
+        Parameters
+        ----------
+        ids, texts
+            Of the same length.
+        what
+            What the texts are, for the error.
+
+        Raises
+        ------
+        StoreError
+            A text has no vector, or is not the one that was encoded.
+        """
+        order = pd.Index(self.ids).get_indexer(pd.Index(ids))
+        known = np.array([*self.text_sha256, ""], dtype=object)[order]
+        found = np.array([text_sha256(text) for text in texts], dtype=object)
+        n_wrong = int(((order < 0) | (known != found)).sum())
+        if n_wrong:
+            raise StoreError(
+                f"{n_wrong:,} of {len(found):,} {what} have no vector or have changed since they "
+                "were encoded; run `python -m biasret build`."
+            )
+        if len(order) == len(self.ids) and (order == np.arange(len(order))).all():
+            return self.matrix
+        return self.matrix[order]
 
 
 class Folder:
@@ -333,15 +365,32 @@ class Folder:
 
     def vectors(self, dataset: str, retriever: str, kind: str) -> Vectors:
         """The embeddings of one kind, ``"document"`` or ``"query"``."""
-        data = _read(self.file("embeddings", dataset, retriever))
-        data = data.filter(pa.compute.equal(data["kind"], kind)).combine_chunks()
-        flat = pa.compute.list_flatten(data["vector"]).to_numpy(zero_copy_only=False)
-        n = data.num_rows
+        path = self.file("embeddings", dataset, retriever)
+        with _reading(path):
+            file = pq.ParquetFile(path)
+            kinds = file.read(columns=["kind"])["kind"]
+            n = pa.compute.sum(pa.compute.equal(kinds, kind)).as_py() or 0
+            parts: dict[str, list[Any]] = {"id": [], "text_sha256": [], "truncated": []}
+            matrix = np.zeros((0, 0), dtype=np.float32)
+            at = 0
+            # Part by part into one matrix: the whole table beside it would double the memory.
+            for batch in file.iter_batches(_AT_A_TIME, columns=["kind", "vector", *parts]):
+                part = batch.filter(pa.compute.equal(batch["kind"], kind))
+                if part.num_rows == 0:
+                    continue
+                flat = part["vector"].flatten().to_numpy(zero_copy_only=False)
+                rows = flat.reshape(part.num_rows, -1)
+                if at == 0:
+                    matrix = np.empty((n, rows.shape[1]), dtype=np.float32)
+                matrix[at : at + len(rows)] = rows
+                at += len(rows)
+                for name, values in parts.items():
+                    values.extend(part[name].to_pylist())
         return Vectors(
-            ids=data["id"].to_pylist(),
-            matrix=flat.reshape(n, -1) if n else np.zeros((0, 0), np.float32),
-            text_sha256=data["text_sha256"].to_pylist(),
-            truncated=data["truncated"].to_numpy(zero_copy_only=False),
+            ids=parts["id"],
+            matrix=matrix,
+            text_sha256=parts["text_sha256"],
+            truncated=np.array(parts["truncated"], dtype=bool),
         )
 
     def given(self, dataset: str, table: str = "gold_ranks") -> list[str]:
@@ -483,9 +532,11 @@ def _safe(name: str) -> str:
     return f"{quoted[: _LONGEST // 2]}{_CUT}{text_sha256(name)[:16]}"
 
 
-def _read(path: Path) -> pa.Table:
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turns what can go wrong in reading a file into a sentence."""
     try:
-        return pq.ParquetFile(path).read()
+        yield
     except FileNotFoundError:
         raise NothingStored(
             f"The store has no file {path.parent.name}/{path.name}; run `python -m biasret build`."
@@ -495,6 +546,11 @@ def _read(path: Path) -> pa.Table:
             f"The file {path.parent.name}/{path.name} cannot be read ({error}); delete it and run "
             "`python -m biasret build`, or import its dataset again."
         ) from error
+
+
+def _read(path: Path) -> pa.Table:
+    with _reading(path):
+        return pq.ParquetFile(path).read()
 
 
 def _content_sha256(data: pa.Table) -> str:

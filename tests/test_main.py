@@ -452,13 +452,17 @@ def test_vectors_that_were_brought_stay_with_their_dataset(run, stored, tmp_path
     own = DiskCache(stored.folder.given_vectors("x"), record)
     shared = DiskCache(stored.folder.path / "vectors", record)
     both = GivenFirst(own, shared)
-    assert len(own.get(keys)) == n
-    computed = np.full(384, 0.5, np.float32)
-    both.put({keys[0]: computed, "other": computed})
-    assert (both.get([keys[0]])[keys[0]] == matrix[0]).all()
-    assert (both.get(["other"])["other"] == computed).all()
+    found = np.zeros((n, 384), dtype=np.float32)
+    assert own.fill(keys, found).all()
+    assert (found == matrix).all()
+    computed = np.full((2, 384), 0.5, np.float32)
+    both.put([keys[0], "other"], computed)
+    found = np.zeros((3, 384), dtype=np.float32)
+    assert both.fill([keys[0], "other", "none"], found).tolist() == [True, True, False]
+    assert (found == [matrix[0], computed[1], np.zeros(384)]).all()
     other = GivenFirst(DiskCache(stored.folder.given_vectors("y"), record), shared)
-    assert (other.get([keys[0]])[keys[0]] == computed).all()
+    assert other.fill([keys[0]], found[:1]).all()
+    assert (found[0] == computed[0]).all()
     before = own.content()
     assert "Nothing has changed." in run(*arguments, "--replace")[1]
     assert own.content() == before

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import PROJECT, record_of, toy_dataset
+from conftest import PROJECT, WordEncoder, record_of, toy_dataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +21,7 @@ from biasret.datasets import demo
 from biasret.errors import NothingStored, StoreError
 from biasret.precomputed import Folder, Vectors, default_folder, text_sha256
 from biasret.retrievers.cache import DiskCache
+from biasret.retrievers.dense import Dense
 from biasret.store import DATABASE, Store, make_database
 from biasret.tables import TABLES, Column, Table, check
 
@@ -481,7 +482,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 sys.path.insert(0, "tests")
 from conftest import QUICK, WordEncoder, record_of, AXES
-from biasret import audit, build, store
+from biasret import audit, build
+from biasret.store import database, make_database
 from biasret.datasets import demo
 from biasret.precomputed import Folder
 from biasret.retrievers.dense import Dense
@@ -501,7 +503,7 @@ def kind(path):
     whole = path.name.lstrip(".").split(".parquet")[0]
     return path.parent.name.split("-")[0] if "parquet" in path.name else whole.split(".")[0]
 
-write, replace, fill = pq.write_table, Path.replace, store._fill
+write, replace, fill = pq.write_table, Path.replace, database._fill
 
 def counted_write(data, where, **options):
     write(data, where, **options)
@@ -528,7 +530,7 @@ class Slow(WordEncoder):
             print("done", len(texts), file=lines)
         return found
 
-pq.write_table, Path.replace, store._fill = counted_write, counted_replace, counted_fill
+pq.write_table, Path.replace, database._fill = counted_write, counted_replace, counted_fill
 record = record_of("slow", dimension=4)
 build.load = lambda name, models=None: Dense(record, Slow)
 with folder.lock():
@@ -536,7 +538,7 @@ with folder.lock():
     build.save_dataset(folder, dataset, inputs={})
     build.build_dataset(folder, dataset, ["slow"])
     folder.write_manifest(command="test")
-    store.make_database(folder)
+    make_database(folder)
 print("finished")
 """
 
@@ -645,11 +647,99 @@ def test_a_damaged_file_is_made_again_by_the_next_build(tmp_path, monkeypatch, t
     store.close()
 
 
-def test_a_damaged_cache_of_vectors_is_worth_no_more_than_none(tmp_path):
+def filled(cache, keys):
+    """What a cache has among keys: the vectors by key."""
+    out = np.full((len(keys), 2), -1.0, dtype=np.float32)
+    there = cache.fill(keys, out)
+    assert (out[~there] == -1).all(), "rows without a vector are left as they are"
+    return {key: row.tolist() for key, row, has in zip(keys, out, there, strict=True) if has}
+
+
+def test_a_cache_fills_rows_from_any_of_its_files(tmp_path):
     record = record_of("words", dimension=2)
     cache = DiskCache(tmp_path, record)
-    cache.put({"a": np.array([1, 0], np.float32), "b": np.array([0, 1], np.float32)})
+    cache.put(["a", "b"], np.array([[1, 0], [0, 1]]))
+    cache.put(["c"], np.array([[0.5, 0.5]]))
+    cache.put([], np.zeros((0, 2)))
+    expected = {"c": [0.5, 0.5], "b": [0.0, 1.0]}
+    assert filled(cache, ["c", "x", "b", "c"]) == expected
+    assert filled(DiskCache(tmp_path, record), ["c", "x", "b"]) == expected
+    assert filled(DiskCache(tmp_path / "none", record), ["a"]) == {}
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["before it was read", "after"])
+def test_a_damaged_cache_of_vectors_is_worth_no_more_than_none(tmp_path, is_known):
+    record = record_of("words", dimension=2)
+    cache = DiskCache(tmp_path, record)
+    cache.put(["a", "b"], np.array([[1, 0], [0, 1]]))
     (file,) = cache.folder.glob("*.parquet")
-    assert set(DiskCache(tmp_path, record).get(["a", "b", "c"])) == {"a", "b"}
+    assert set(filled(DiskCache(tmp_path, record), ["a", "b", "c"])) == {"a", "b"}
+    reader = cache if is_known else DiskCache(tmp_path, record)
     file.write_bytes(file.read_bytes()[:-20])
-    assert DiskCache(tmp_path, record).get(["a", "b"]) == {}
+    assert filled(reader, ["a", "b"]) == {}
+    assert not file.exists()
+    reader.put(["a"], np.array([[1, 0]]))
+    assert filled(reader, ["a", "b"]) == {"a": [1.0, 0.0]}
+
+
+def test_vectors_of_another_length_in_a_cache_are_passed_over(tmp_path):
+    DiskCache(tmp_path, record_of("words", dimension=2)).put(["a"], np.array([[1, 0, 0]]))
+    assert filled(DiskCache(tmp_path, record_of("words", dimension=2)), ["a"]) == {}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(range(6)), st.lists(st.integers(0, 5), max_size=9))
+def test_fitting_vectors_follow_the_ids_asked_for(order, asked):
+    texts = [f"text {i}" for i in range(6)]
+    vectors = Vectors(
+        ids=[f"d{i}" for i in order],
+        matrix=np.array([[i, 1] for i in order], dtype=np.float32),
+        text_sha256=[text_sha256(texts[i]) for i in order],
+        truncated=np.zeros(6, dtype=bool),
+    )
+    found = vectors.fitting([f"d{i}" for i in asked], [texts[i] for i in asked])
+    assert found[:, 0].tolist() == asked if asked else found.shape == (0, 2)
+    if asked:
+        wrong = ["gone", *(f"d{i}" for i in asked[1:])]
+        changed = ["another text", *(texts[i] for i in asked[1:])]
+        with pytest.raises(StoreError, match=f"1 of {len(asked)} queries have no vector or have"):
+            vectors.fitting(wrong, [texts[i] for i in asked], what="queries")
+        with pytest.raises(StoreError, match=f"1 of {len(asked)} documents"):
+            vectors.fitting([f"d{i}" for i in asked], changed)
+
+
+def test_vectors_read_part_by_part_are_those_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("biasret.precomputed._AT_A_TIME", 3)
+    rng = np.random.default_rng(1)
+    written = {
+        kind: Vectors(
+            ids=[f"{kind}{i}" for i in range(n)],
+            matrix=rng.normal(size=(n, 4)).astype(np.float32),
+            text_sha256=[text_sha256(str(i)) for i in range(n)],
+            truncated=rng.random(n) < 0.5,
+        )
+        for kind, n in (("document", 10), ("query", 4))
+    }
+    folder = Folder(tmp_path)
+    folder.write_vectors(written, dataset="x", retriever="words")
+    for kind, expected in written.items():
+        found = folder.vectors("x", "words", kind)
+        assert found.ids == expected.ids
+        assert found.text_sha256 == expected.text_sha256
+        assert (found.matrix == expected.matrix).all()
+        assert (found.truncated == expected.truncated).all()
+    assert folder.vectors("x", "words", "other").ids == []
+
+
+def test_tokens_are_counted_in_parts():
+    sizes = []
+
+    class Counting(WordEncoder):
+        def count_tokens(self, texts, *, prefix=""):
+            sizes.append(len(texts))
+            return super().count_tokens(texts, prefix=prefix)
+
+    retriever = Dense(record_of("words", dimension=4, max_tokens=3), Counting)
+    texts = ["tax " * (i % 6) for i in range(2_500)]
+    assert retriever.count_tokens(texts).tolist() == [i % 6 for i in range(2_500)]
+    assert sizes == [1_024, 1_024, 452]

@@ -125,8 +125,8 @@ def bring_in(arguments: argparse.Namespace) -> int:
                     if kind.adds_to and given.table == "runs" and not arguments.replace:
                         _refuse_another(folder, stage, given, part.dataset.record.name)
         # After the dataset, which takes the vectors of an earlier one away.
-        for record, matrix in vectors:
-            renewed.append(_keep_vectors(folder, name, record, matrix))
+        for record, keys, matrix in vectors:
+            renewed.append(_keep_vectors(folder, name, record, keys, matrix))
         folder.write_manifest(command="python -m biasret import")
         make_database(folder)
     has_changed = folder.fingerprint() != before or any(renewed)
@@ -207,7 +207,7 @@ def _told(arguments: argparse.Namespace, part: Loaded) -> dict[str, Any]:
     }
 
 
-def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
+def _vectors(item: str, texts: list[str]) -> tuple[Any, list[str], Any]:
     import numpy as np
 
     from biasret.precomputed import text_sha256
@@ -236,17 +236,16 @@ def _vectors(item: str, texts: list[str]) -> tuple[Any, dict[str, Any]]:
     retriever = load(name)
     assert isinstance(retriever, Dense)
     prefix = retriever.document_prefix()
-    keys = [text_sha256(prefix + text) for text in texts]
-    return record, dict(zip(keys, matrix, strict=True))
+    return record, [text_sha256(prefix + text) for text in texts], matrix
 
 
-def _keep_vectors(folder: Folder, name: str, record: Any, vectors: dict[str, Any]) -> bool:
+def _keep_vectors(folder: Folder, name: str, record: Any, keys: list[str], matrix: Any) -> bool:
     """Keep vectors for this dataset alone; False where they are there already."""
     from biasret.retrievers.cache import DiskCache
 
     cache = DiskCache(folder.given_vectors(name), record)
     before = cache.content()
-    cache.put(vectors)
+    cache.put(keys, matrix)
     return cache.content() != before
 
 

@@ -2,7 +2,7 @@
 
 from biasret.probe.comparison import Comparison, Side, compare, compare_all
 from biasret.probe.guards import Detected, detected, warnings
-from biasret.probe.indexing import fitting, ready
+from biasret.probe.indexing import ready
 from biasret.probe.live import Answer, Corpus, Failure, Ids, Pairs, ProbeResult, answers, probe
 from biasret.probe.overlap import RBO_P, movement, rank_biased_overlap
 from biasret.probe.typicality import Typicality, typicality
@@ -39,7 +39,6 @@ __all__ = [
     "compare",
     "compare_all",
     "detected",
-    "fitting",
     "mitigated",
     "movement",
     "probe",

@@ -4,35 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from biasret.errors import StoreError
-from biasret.precomputed import Vectors, text_sha256
+from biasret.precomputed import Vectors
 from biasret.retrievers import Retriever, load
 from biasret.retrievers.dense import Dense
 
-__all__ = ["fitting", "ready"]
-
-
-def fitting(vectors: Vectors, documents: pd.DataFrame) -> np.ndarray:
-    """The vectors of these documents, row for row.
-
-    Raises
-    ------
-    StoreError
-        A document has no vector, or its text is not the one that was encoded.
-    """
-    order = pd.Index(vectors.ids).get_indexer(documents["doc_id"])
-    hashes = np.array(vectors.text_sha256, dtype=object)[order]
-    texts = np.array([text_sha256(text) for text in documents["text"]], dtype=object)
-    n_wrong = int(((order < 0) | (hashes != texts)).sum())
-    if n_wrong:
-        raise StoreError(
-            f"{n_wrong:,} of {len(documents):,} documents have no vector or have changed since "
-            "they were encoded; run `python -m biasret build`."
-        )
-    return vectors.matrix[order]
+__all__ = ["ready"]
 
 
 def ready(
@@ -54,7 +32,7 @@ def ready(
     """
     retriever = like.sibling() if isinstance(like, Dense) else load(name, models=models)
     if isinstance(retriever, Dense) and vectors is not None:
-        retriever.index(documents, vectors=fitting(vectors, documents))
+        retriever.index(documents, vectors=vectors.fitting(documents["doc_id"], documents["text"]))
     else:
         retriever.index(documents)
     return retriever

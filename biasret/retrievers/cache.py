@@ -49,30 +49,51 @@ class DiskCache:
         digest = hashlib.sha256(named.encode()).hexdigest()[:16]
         self.folder = root / f"{record.cache_name or record.name}-{digest}"
         self._dimension = record.dimension
-        self._known: dict[str, np.ndarray] = {}
+        # Where each vector lies: its file and its row there. The vectors stay on disk.
+        self._places: dict[str, tuple[str, int]] = {}
         self._read: set[str] = set()
         self._lock = threading.Lock()
 
-    def get(self, keys: Sequence[str]) -> dict[str, np.ndarray]:
-        """The float32 vectors the cache has among `keys`."""
+    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
+        """Copy the vectors the cache has into rows of a matrix.
+
+        Parameters
+        ----------
+        out : float32, shape (n, dimension)
+            Row for row of `keys`; rows whose vector is not there are left as they are.
+
+        Returns
+        -------
+        bool, shape (n,)
+            Which rows were filled.
+        """
+        filled = np.zeros(len(keys), dtype=bool)
         with self._lock:
             self._refresh()
-            return {key: self._known[key] for key in keys if key in self._known}
+            wanted: dict[str, list[tuple[int, int]]] = {}
+            for row, key in enumerate(keys):
+                if key in self._places:
+                    name, at = self._places[key]
+                    wanted.setdefault(name, []).append((row, at))
+            for name, pairs in wanted.items():
+                matrix = self._matrix(self.folder / name)
+                if matrix is None:
+                    continue
+                rows, at_rows = (list(part) for part in zip(*pairs, strict=True))
+                out[rows] = matrix[at_rows]
+                filled[rows] = True
+        return filled
 
     def _refresh(self) -> None:
         for path in sorted(self.folder.glob("*.parquet")):
             if path.name in self._read:
                 continue
             try:
-                data = pq.ParquetFile(path).read().combine_chunks()
+                keys = pq.ParquetFile(path).read(columns=["key"])["key"].to_pylist()
             except (OSError, pa.ArrowException):
-                # A damaged file is worth no more than a missing one: its texts are encoded again.
-                path.unlink(missing_ok=True)
+                self._forget(path)
                 continue
-            flat = data["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            matrix = flat.reshape(data.num_rows, -1).astype(np.float32, copy=False)
-            if matrix.shape[1] == self._dimension:
-                self._known.update(zip(data["key"].to_pylist(), matrix, strict=True))
+            self._places.update((key, (path.name, row)) for row, key in enumerate(keys))
             self._read.add(path.name)
 
     def content(self) -> str | None:
@@ -86,12 +107,27 @@ class DiskCache:
             seen.update(path.read_bytes())
         return seen.hexdigest()
 
-    def put(self, vectors: dict[str, np.ndarray]) -> None:
-        """Keep vectors by key; written when this returns."""
-        if not vectors:
+    def _matrix(self, path: Path) -> np.ndarray | None:
+        """The vectors of one file; None where it is damaged or holds others."""
+        try:
+            vectors = pq.ParquetFile(path).read(columns=["vector"])["vector"].combine_chunks()
+        except (OSError, pa.ArrowException):
+            self._forget(path)
+            return None
+        matrix = vectors.flatten().to_numpy(zero_copy_only=False).reshape(len(vectors), -1)
+        return matrix if matrix.shape[1] == self._dimension else None
+
+    def _forget(self, path: Path) -> None:
+        # A damaged file is worth no more than a missing one: its texts are encoded again.
+        path.unlink(missing_ok=True)
+        self._read.discard(path.name)
+        self._places = {k: place for k, place in self._places.items() if place[0] != path.name}
+
+    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep vectors by key, row for row; written when this returns."""
+        if not len(keys):
             return
-        keys = list(vectors)
-        matrix = np.ascontiguousarray(np.stack([vectors[key] for key in keys]), dtype=np.float32)
+        matrix = np.ascontiguousarray(vectors, dtype=np.float32)
         offsets = pa.array(np.arange(len(keys) + 1, dtype=np.int32) * matrix.shape[1])
         data = pa.table(
             {
@@ -105,7 +141,7 @@ class DiskCache:
         pq.write_table(data, beside, compression="zstd")
         beside.replace(self.folder / name)
         with self._lock:
-            self._known.update(zip(keys, matrix, strict=True))
+            self._places.update((key, (name, row)) for row, key in enumerate(keys))
             self._read.add(name)
 
 
@@ -119,11 +155,11 @@ class GivenFirst:
         self._given = given
         self._shared = shared
 
-    def get(self, keys: Sequence[str]) -> dict[str, np.ndarray]:
-        """The vectors there are among `keys`."""
-        found = self._given.get(keys)
-        return {**self._shared.get([key for key in keys if key not in found]), **found}
+    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
+        """As in `DiskCache`; what was brought replaces what was computed."""
+        filled = self._shared.fill(keys, out)
+        return filled | self._given.fill(keys, out)
 
-    def put(self, vectors: dict[str, np.ndarray]) -> None:
+    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
         """Keep computed vectors, for all datasets."""
-        self._shared.put(vectors)
+        self._shared.put(keys, vectors)

@@ -8,7 +8,6 @@ would let one query be ranked differently alone and among others.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -35,6 +34,9 @@ __all__ = ["Dense", "Encoder", "Layered", "embed"]
 #: few queries the product stays too small to be split between threads, which on a busy
 #: machine takes ten times as long as one thread alone.
 _BLOCK = 512
+
+#: Texts whose tokens are counted at a time.
+_COUNTED = 1_024
 
 #: More than FAISS's float32 inner products of unit vectors differ from float64 ones.
 _FLOAT32_ERROR = 1e-5
@@ -64,11 +66,11 @@ class Layered(Protocol):
 class VectorCache(Protocol):
     """Keeps vectors by the SHA-256 of the text that was encoded, prefix included."""
 
-    def get(self, keys: Sequence[str]) -> dict[str, np.ndarray]:
-        """The vectors it has among `keys`."""
+    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
+        """Copy the vectors it has into rows of `out`; bool by row, whether it was filled."""
 
-    def put(self, vectors: dict[str, np.ndarray]) -> None:
-        """Keep these for good before returning."""
+    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep these, row for row, for good before returning."""
 
 
 class Dense:
@@ -192,8 +194,14 @@ class Dense:
         if not len(texts):
             return np.zeros(0, dtype=np.int64)
         before = self.query_prefix() if prefix is None else prefix
-        with self._lock:
-            return self._loaded().count_tokens([_readable(text) for text in texts], prefix=before)
+        counts = []
+        # A tokenizer keeps pieces and places of all its tokens until it is done: 37,463 articles
+        # at once would take a gigabyte.
+        for start in range(0, len(texts), _COUNTED):
+            part = [_readable(text) for text in texts[start : start + _COUNTED]]
+            with self._lock:
+                counts.append(self._loaded().count_tokens(part, prefix=before))
+        return np.concatenate(counts)
 
     def truncated(self, texts: Sequence[str], *, prefix: str | None = None) -> np.ndarray:
         """Whether each text is longer than the model reads; bool, shape (n,)."""
@@ -238,7 +246,9 @@ class Dense:
                 "one for each."
             )
         else:
-            vectors = _unit(vectors[ordered["_row"].to_numpy()], self.record)
+            order = ordered["_row"].to_numpy()
+            is_sorted = bool((order == np.arange(len(order))).all())
+            vectors = _unit(vectors if is_sorted else vectors[order], self.record)
         self.doc_ids = ordered["doc_id"].to_numpy(dtype=object)
         self._index = make_index(vectors, kind=kind)
 
@@ -352,30 +362,28 @@ def embed(
         Called with the number of texts just finished.
     """
     keys = [text_sha256(prefix + text) for text in texts]
-    known: dict[str, np.ndarray] = cache.get(keys) if cache else {}
-    wanted: dict[str, str] = {}
-    for key, text in zip(keys, texts, strict=True):
-        if key not in known:
-            wanted[key] = text
-    uses = Counter(keys)
+    # One matrix from the start: a row of its own for each vector would take twice the memory.
+    matrix = np.empty((len(texts), retriever.record.dimension or 0), dtype=np.float32)
+    filled = cache.fill(keys, matrix) if cache else np.zeros(len(texts), dtype=bool)
     if progress:
-        progress(len(texts) - sum(uses[key] for key in wanted))
-    waiting = sorted(wanted, key=lambda key: (len(wanted[key]), key))
+        progress(int(filled.sum()))
+    rows: dict[str, list[int]] = {}
+    for row in np.flatnonzero(~filled):
+        rows.setdefault(keys[row], []).append(int(row))
+    waiting = sorted(rows, key=lambda key: (len(texts[rows[key][0]]), key))
     chunk = retriever.record.chunk
     for start in range(0, len(waiting), chunk):
         part = waiting[start : start + chunk]
-        matrix = retriever.encode([wanted[key] for key in part], prefix=prefix)
-        fresh = dict(zip(part, matrix, strict=True))
+        fresh = retriever.encode([texts[rows[key][0]] for key in part], prefix=prefix)
         if cache:
-            cache.put(fresh)
-        known.update(fresh)
+            cache.put(part, fresh)
+        for key, vector in zip(part, fresh, strict=True):
+            matrix[rows[key]] = vector
         if progress:
-            progress(sum(uses[key] for key in part))
-    dimension = retriever.record.dimension or 0
-    matrix = np.stack([known[key] for key in keys]) if keys else np.zeros((0, dimension))
+            progress(sum(len(rows[key]) for key in part))
     return Vectors(
         ids=list(ids),
-        matrix=np.asarray(matrix, dtype=np.float32),
+        matrix=matrix,
         text_sha256=[text_sha256(text) for text in texts],
         truncated=retriever.truncated(texts, prefix=prefix),
     )
@@ -396,5 +404,9 @@ def _unit(matrix: np.ndarray, record: RetrieverRecord) -> np.ndarray:
     if not np.isfinite(matrix).all():
         raise RetrieverError(f"{record.label} gave vectors that are not finite.")
     # Tang et al., section 2: the norm is clipped at 1e-12.
-    norms = np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
-    return np.ascontiguousarray(matrix / norms)
+    result = np.empty_like(matrix, order="C")
+    for start in range(0, len(matrix), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        norms = np.linalg.norm(matrix[part], axis=1, keepdims=True)
+        np.divide(matrix[part], np.maximum(norms, 1e-12), out=result[part])
+    return result
