@@ -14,6 +14,7 @@ from typing import Any
 
 from biasret import __version__
 from biasret.commands import ask, check, data, exchange, judge, numbers
+from biasret.commands import doctor as checkup
 from biasret.commands import layers as layers_command
 from biasret.errors import BiasretError, InputError
 from biasret.kinds import KINDS, Option, options
@@ -204,7 +205,11 @@ def _parser() -> argparse.ArgumentParser:
     bench = _command(commands, "bench", numbers.bench, "measure speed, as ratios within one run")
     bench.add_argument("what", choices=list(numbers.BENCHES))
 
-    _command(commands, "doctor", numbers.doctor, "say what is installed, stored and missing")
+    about = "say what is installed, stored and missing"
+    doctor = _command(commands, "doctor", checkup.doctor, about)
+    doctor.add_argument(
+        "--speed", action="store_true", help="load every model that is here, and time it"
+    )
     return parser
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter, process_time
 from typing import Any
 
@@ -16,11 +17,11 @@ import numpy as np
 
 from biasret.errors import NotInstalled
 from biasret.precomputed import Vectors
-from biasret.retrievers import RETRIEVERS, available, load
+from biasret.retrievers import RETRIEVERS, Retriever, available, load
 from biasret.retrievers.dense import Dense, embed
 from biasret.runtime import cpu_count
 
-__all__ = ["BATCH", "made_texts", "run"]
+__all__ = ["BATCH", "Speed", "made_texts", "run", "speed"]
 
 #: sentence-transformers' own default.
 BATCH = 32
@@ -60,6 +61,46 @@ def made_texts(n: int, *, seed: int = 7, mean_characters: int = 600) -> list[str
             length += len(word) + 1
         texts.append(" ".join(words) + ".")
     return texts
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast a model is here, once it is warm.
+
+    Attributes
+    ----------
+    texts_per_second
+        For one batch of documents of about 600 characters.
+    milliseconds
+        For one question, the model alone.
+    n
+        Documents in the batch.
+    """
+
+    texts_per_second: float
+    milliseconds: float
+    n: int
+
+
+def speed(retriever: Retriever, *, n: int = 16, repeats: int = 2) -> Speed | None:
+    """Time one warm batch and one question; None for a retriever that encodes nothing.
+
+    The best of `repeats` counts: what else the machine does can only add time.
+    """
+    if not isinstance(retriever, Dense):
+        return None
+    texts = made_texts(n)
+    question = " ".join(_WORDS[-12:]) + "?"
+    retriever.encode_queries([question])  # loads the model; first calls allocate
+    batch = min(_seconds(lambda: retriever.encode_documents(texts)) for _ in range(repeats))
+    one = min(_seconds(lambda: retriever.encode_queries([question])) for _ in range(5 * repeats))
+    return Speed(round(n / batch, 2), round(one * 1000, 2), n)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = perf_counter()
+    work()
+    return perf_counter() - started
 
 
 def run(*, retriever: str = "minilm-l6", n: int = 160, repeats: int = 2) -> dict[str, Any]:

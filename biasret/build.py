@@ -35,7 +35,14 @@ __all__ = [
 ]
 
 #: Raised when the same inputs would give another file.
-STEPS = {"embeddings": 1, "runs": 2, "measurements": 1, "gaps": 1, "mitigations": 1}
+STEPS = {
+    "embeddings": 1,
+    "runs": 2,
+    "gold_ranks": 3,
+    "measurements": 1,
+    "gaps": 1,
+    "mitigations": 1,
+}
 
 
 def save_dataset(folder: Folder, dataset: Dataset, *, inputs: dict[str, Any]) -> None:
@@ -88,7 +95,6 @@ def build_retriever(
     if isinstance(retriever, Dense):
         did |= _embed(folder, dataset, retriever, inputs, force=force, progress=progress)
     inputs = {
-        "step": STEPS["runs"],
         "retriever": fingerprint,
         **texts,
         "qrels": folder.content("qrels", dataset.record.name),
@@ -145,8 +151,9 @@ def _retrieve(
 ) -> bool:
     name = dataset.record.name
     label = retriever.record.name
+    of_each = {table: {**inputs, "step": STEPS[table]} for table in ("runs", "gold_ranks")}
     if not force and all(
-        folder.is_current(table, name, label, inputs=inputs) for table in ("runs", "gold_ranks")
+        folder.is_current(table, name, label, inputs=made) for table, made in of_each.items()
     ):
         return False
     scores: Callable[[Sequence[str]], np.ndarray] | None = None
@@ -170,8 +177,8 @@ def _retrieve(
             scores=scores,
             progress=advance,
         )
-    folder.write("runs", found.runs, dataset=name, retriever=label, inputs=inputs)
-    folder.write("gold_ranks", found.gold_ranks, dataset=name, retriever=label, inputs=inputs)
+    for table, frame in (("runs", found.runs), ("gold_ranks", found.gold_ranks)):
+        folder.write(table, frame, dataset=name, retriever=label, inputs=of_each[table])
     return True
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from biasret.catalogue import Catalogue
@@ -84,8 +85,10 @@ def lean_at_k(inputs: Inputs, k: int | None) -> pd.Series:
 def rr(inputs: Inputs, k: int | None = None) -> pd.Series:
     """Reciprocal of the rank of the best gold document in the full ranking.
 
-    Nothing is truncated, so no value is 0, unless an imported ranking ends before the gold.
-    Queries without gold, or whose gold documents may not appear at all, have no value.
+    Nothing is truncated, so a value is 0 only where an imported ranking ends before the gold, or
+    where nothing matched the query: no document has a rank then, and leaving the query out would
+    favour a retriever that cannot read it. Queries without gold, or whose gold documents may
+    not appear at all, have no value.
 
     Returns
     -------
@@ -117,7 +120,12 @@ def recall_at_k(inputs: Inputs, k: int | None) -> pd.Series:
 
 
 def _gold_ranks(inputs: Inputs) -> pd.Series:
-    ranks = inputs.gold_ranks.set_index("query_id")["rank"].astype("Float64").astype("float64")
+    """Ranks as float64 by query_id: infinite where nothing matched, missing without gold."""
+    table = inputs.gold_ranks.set_index("query_id")
+    ranks = table["rank"].astype("Float64").astype("float64")
+    if "n_gold" in table:
+        is_unmatched = ranks.isna() & (table["n_gold"].astype("Float64").fillna(0) > 0)
+        ranks = ranks.mask(is_unmatched.astype("bool"), np.inf)
     return ranks.reindex(inputs.queries["query_id"])
 
 

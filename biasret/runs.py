@@ -31,7 +31,8 @@ _SCORES = 1 << 24
 class Retrieved:
     """A ``runs`` and a ``gold_ranks`` table.
 
-    `n_unmatched` counts queries for which nothing matched; they have no row in `runs`.
+    `n_unmatched` counts queries for which nothing matched; they have no row in `runs`, and
+    no rank in `gold_ranks`.
     """
 
     runs: pd.DataFrame
@@ -101,7 +102,9 @@ def retrieve(
     Returns
     -------
     Retrieved
-        A gold rank is missing where a query has no gold document that may appear.
+        A gold rank is missing where a query has no gold document that may appear
+        (``n_gold`` is 0), and where nothing at all matched: all scores are 0 then, and ranks
+        would only repeat the order of the ids.
     """
     gold = gold_documents(qrels)
     masked = excluded(queries)
@@ -114,15 +117,20 @@ def retrieve(
     rankings: list[Ranking] = []
     ranks: list[int | None] = []
     class_ranks: list[int | None] = []
+    n_gold: list[int] = []
     for start in range(0, len(ids), block):
         part = slice(start, start + block)
         matrix = scores(ids[part]) if scores else retriever.scores(texts[part])
         for row, query_id, out in zip(matrix, ids[part], masked[part], strict=True):
-            rankings.append(rank_all(row, doc_ids, k=depth, exclude=out, floor=floor))
+            ranking = rank_all(row, doc_ids, k=depth, exclude=out, floor=floor)
+            rankings.append(ranking)
             wanted = positions(doc_ids, gold.get(query_id, ()))
             seen = mask(row, doc_ids, out)
-            ranks.append(ranks_of(seen, wanted))
+            n_gold.append(int((seen[wanted] > -np.inf).sum()))
             also = twins.get(query_id)
+            if ranking.is_empty:
+                wanted, also = wanted[:0], None
+            ranks.append(ranks_of(seen, wanted))
             class_ranks.append(ranks_of(seen, positions(doc_ids, also)) if also else ranks[-1])
         if progress:
             progress(len(matrix))
@@ -145,6 +153,7 @@ def retrieve(
             "query_id": ids,
             "rank": pd.array(ranks, dtype="Int64"),
             "class_rank": pd.array(class_ranks, dtype="Int64"),
+            "n_gold": n_gold,
         }
     )
     return Retrieved(

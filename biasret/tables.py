@@ -118,8 +118,8 @@ TABLES: Catalogue[Table] = Catalogue(
         Table(
             "gold_ranks",
             "rank of the best gold document in the full ranking, and of the best whose text equals "
-            "a gold document's; missing: no gold",
-            _columns("dataset retriever query_id", "rank:int class_rank:int"),
+            "a gold document's; missing: no gold (n_gold is 0), or nothing matched the query",
+            _columns("dataset retriever query_id", "rank:int class_rank:int n_gold:int"),
             ("dataset", "retriever", "query_id"),
             per_retriever=True,
         ),

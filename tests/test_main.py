@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, word_retriever
 
 from biasret import __main__ as cli
+from biasret.errors import NotInstalled
 from biasret.precomputed import Folder, text_sha256
 from biasret.retrievers import record_for
 from biasret.retrievers.cache import DiskCache, GivenFirst
@@ -269,9 +270,41 @@ def test_doctor_says_what_is_there(run):
     assert found["datasets"]["toy"]["documents"] == 10
     assert found["datasets"]["toy"]["retrievers"] == ["by-hand", "words"]
     assert found["packages"]["duckdb"] not in ("", "missing")
-    assert found["retrievers"]["bm25"] == "ready"
+    bm25, octen = (found["retrievers"][name] for name in ("bm25", "octen-embedding-8b"))
+    assert (bm25["state"], bm25["is_ready"], bm25["licence"]) == ("ready", True, "MIT")
+    assert "speed" not in bm25
+    assert not octen["is_ready"]
+    assert "hf download Octen/Octen-Embedding-8B" in octen["state"]
     _, out, _ = run("doctor")
     assert "toy: 10 documents, 9 queries; results of by-hand, words" in out
+    assert "ranks    bm25: ready; MIT\n" in out
+    assert "on this machine; fetch them with" in out
+    # Nothing was written for the query "school" of the hand-scored retriever.
+    assert "         by-hand: neutral 1 of 3 matched by nothing\n" in out
+
+
+def test_doctor_times_what_is_ready(run, monkeypatch):
+    monkeypatch.setattr("biasret.retrievers.load", lambda name, models=None: word_retriever())
+    _, out, _ = run("doctor", "--speed", "--json")
+    for one in document(out)["retrievers"].values():
+        assert ("speed" in one) == (one["is_ready"] and one["is_offline"])
+        if "speed" in one:
+            assert one["speed"]["texts_per_second"] > 0
+            assert one["speed"]["milliseconds"] > 0
+    _, out, _ = run("doctor", "--speed")
+    assert " texts/s, one question " in out
+
+
+def test_doctor_goes_on_after_a_model_that_cannot_be_loaded(run, monkeypatch):
+    def broken(name, models=None):
+        raise NotInstalled(f"The weights of {name} are damaged.")
+
+    monkeypatch.setattr("biasret.retrievers.load", broken)
+    code, out, _ = run("doctor", "--speed", "--json")
+    found = document(out)
+    assert code == 1
+    assert "bm25: The weights of bm25 are damaged." in found["problems"]
+    assert found["datasets"]["toy"]["documents"] == 10
 
 
 def test_doctor_on_an_empty_store_names_the_problem(run, monkeypatch, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import ir_measures
@@ -130,6 +131,15 @@ def test_reciprocal_rank_by_hand():
     assert list(found.index) == ["a", "b", "c", "d"]
 
 
+def test_a_query_that_nothing_matched_counts_as_zero_and_one_without_gold_does_not():
+    made = inputs(dict.fromkeys("abcd", ""), gold_ranks={"a": 2, "b": None, "c": None, "d": None})
+    ranks = made.gold_ranks.assign(n_gold=pd.array([1, 3, 0, None], dtype="Int64"))
+    tables = dataclasses.replace(made, gold_ranks=ranks)
+    assert rr(tables).fillna(-1).to_dict() == {"a": 0.5, "b": 0.0, "c": -1.0, "d": -1.0}
+    assert recall_at_k(tables, 1).fillna(-1).to_dict() == {"a": 0.0, "b": 0.0, "c": -1.0, "d": -1.0}
+    assert recall_at_k(tables, 100).fillna(-1).to_dict() == {"a": 1, "b": 0, "c": -1, "d": -1}
+
+
 def test_nothing_is_truncated():
     # Rank 250 lies far below the 100 documents kept of a run.
     assert rr(inputs({"a": ""}, gold_ranks={"a": 250}))["a"] == 1 / 250
@@ -202,6 +212,8 @@ def test_reciprocal_rank_and_recall_agree_with_ir_measures(scores, data):
     # Ties broken by our rule: a score is replaced by minus its place in the full ranking.
     oracle = []
     for i, row in enumerate(scores):
+        if not any(row):
+            continue  # nothing matched, so nothing was returned
         best_first = sorted(range(n), key=lambda j: (-row[j], f"d{j}"))
         oracle += [
             ir_measures.ScoredDoc(f"q{i}", f"d{j}", float(-place))
@@ -213,11 +225,12 @@ def test_reciprocal_rank_and_recall_agree_with_ir_measures(scores, data):
         (str(m.measure), m.query_id): m.value
         for m in ir_measures.iter_calc(measures, judged, oracle)
     }
-    assert len(expected) == 4 * len(scores)
+    # A query with nothing returned is 0 by every one of these measures.
+    assert len(expected) >= 4 * sum(any(row) for row in scores)
     for i in range(len(scores)):
-        assert rr(tables)[f"q{i}"] == pytest.approx(expected["RR", f"q{i}"], abs=1e-12)
+        assert rr(tables)[f"q{i}"] == pytest.approx(expected.get(("RR", f"q{i}"), 0.0), abs=1e-12)
         for k in (1, 2, 5):
-            assert recall_at_k(tables, k)[f"q{i}"] == expected[f"Success@{k}", f"q{i}"]
+            assert recall_at_k(tables, k)[f"q{i}"] == expected.get((f"Success@{k}", f"q{i}"), 0.0)
 
 
 @pytest.mark.parametrize("lexical", [True, False])

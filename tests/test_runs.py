@@ -58,6 +58,7 @@ def test_runs_and_gold_ranks_are_those_of_a_full_sort(problem, lexical, depth):
     retriever, queries, qrels = made(*problem, lexical=lexical)
     found = runs.retrieve(retriever, queries, qrels, dataset="x", depth=depth)
     ranks = found.gold_ranks.set_index("query_id")["rank"]
+    n_gold = found.gold_ranks.set_index("query_id")["n_gold"]
     empty = 0
     for i, row in enumerate(scores):
         shown, rank = naive(ids, row, masks[i], gold[i], floor=0.0 if lexical else -np.inf)
@@ -65,7 +66,11 @@ def test_runs_and_gold_ranks_are_those_of_a_full_sort(problem, lexical, depth):
         assert mine["doc_id"].tolist() == shown[:depth]
         assert mine["rank"].tolist() == list(range(1, len(mine) + 1))
         assert mine["score"].tolist() == [row[ids.index(d)] for d in mine["doc_id"]]
-        assert (None if pd.isna(ranks[f"q{i}"]) else ranks[f"q{i}"]) == rank
+        # What nothing matched has no rank: it would only repeat the order of the ids.
+        wanted = rank if shown else None
+        assert (None if pd.isna(ranks[f"q{i}"]) else ranks[f"q{i}"]) == wanted
+        out = set(masks[i] or ())
+        assert n_gold[f"q{i}"] == sum(doc in ids and doc not in out for doc in gold[i])
         empty += not shown
     assert found.n_unmatched == empty
 
@@ -121,6 +126,9 @@ def test_source_documents_are_masked_by_hand():
     # d05, d02, then d01, d03, d04, d06 and d07.
     assert ranks["c3/right"] == 7
     assert ranks["c3/neutral"] == 8  # d08, then d01 to d07
+    # Without a match there is no ranking; the query has gold all the same.
+    assert pd.isna(ranks["c2/neutral"])
+    assert found.gold_ranks["n_gold"].tolist() == [1] * 9
     assert found.gold_ranks["retriever"].eq("by-hand").all()
 
 
@@ -134,6 +142,17 @@ def test_the_dense_fake_by_hand():
     assert top["doc_id"].tolist() == ["d01", "d06", "d10"]
     assert top["score"].tolist() == pytest.approx([3 / 10**0.5, 0.5**0.5, 0.5**0.5], abs=1e-6)
     assert top["rank"].tolist() == [1, 2, 3]
+
+
+def test_an_unmatched_query_gets_no_class_rank_either():
+    retriever, queries, qrels = made(
+        ["a", "b"], [[0, 0], [0, 1]], [None] * 2, [["a"]] * 2, lexical=True
+    )
+    texts_of = pd.Series({"a": "same", "b": "same"})
+    found = runs.retrieve(retriever, queries, qrels, dataset="x", texts_of=texts_of)
+    table = found.gold_ranks.astype("object").where(found.gold_ranks.notna(), None)
+    columns = ["rank", "class_rank", "n_gold"]
+    assert table[columns].to_numpy().tolist() == [[None, None, 1], [2, 1, 1]]
 
 
 def test_given_scores_are_used_instead_of_texts():

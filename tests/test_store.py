@@ -6,12 +6,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pandas as pd
 import pytest
-from conftest import PROJECT, TOY_DOCUMENTS, toy_dataset
+from conftest import PROJECT, TOY_DOCUMENTS, store_results, toy_dataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,29 @@ def test_rows_are_chosen_by_column(stored):
     assert one["value"].tolist() == [1.0]
     with pytest.raises(AssertionError):
         gaps("toy", **{'k" = 1 OR "k': 1})
+
+
+def test_coverage_counts_what_was_cut_and_what_nothing_matched(stored):
+    folder = Folder(stored.folder.path.parent / "cut")
+    toy = toy_dataset()
+    longer = toy.queries["text"].where(toy.queries["query_id"] != "c1/right", "tax border tax law")
+    store_results(folder, replace(toy, queries=toy.queries.assign(text=longer)))
+    store = Store(make_database(folder))
+    found = store.coverage("toy").set_index(["retriever", "group"])
+    assert found["n"].tolist() == [3] * 6
+    # The fake model reads three words; the hand-scored retriever knows no such question, and
+    # nothing was written for "school".
+    assert found["n_truncated"].to_dict() == {
+        **dict.fromkeys(found.index, 0),
+        ("words", "right"): 1,
+    }
+    assert found["n_unmatched"].to_dict() == {
+        **dict.fromkeys(found.index, 0),
+        ("by-hand", "right"): 1,
+        ("by-hand", "neutral"): 1,
+    }
+    assert store.coverage("another").empty
+    store.close()
 
 
 def test_nothing_is_found_of_what_is_not_there(stored):

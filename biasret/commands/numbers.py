@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-from importlib import metadata
 from typing import Any
 
-from biasret import __version__
 from biasret.commands.shared import emit, known_dataset, open_store, records_of
-from biasret.errors import BiasretError
 
-__all__ = ["BENCHES", "bench", "doctor", "gap_line", "gaps", "published"]
+__all__ = ["BENCHES", "bench", "gap_line", "gaps", "published"]
 
 #: What can be measured, and the module that does it.
 BENCHES = {
@@ -133,62 +129,3 @@ def bench(arguments: argparse.Namespace) -> int:
     else:
         print(json.dumps(report, indent=1, ensure_ascii=False))
     return 0
-
-
-def doctor(arguments: argparse.Namespace) -> int:
-    """``doctor``: what is installed, stored and missing."""
-    from biasret.precomputed import Folder
-    from biasret.retrievers import RETRIEVERS, available
-    from biasret.runtime import cpu_count
-    from biasret.store import Store, make_database
-
-    folder = Folder()
-    packages = {}
-    for package in ("duckdb", "faiss-cpu", "numpy", "pandas", "plotly", "streamlit", "torch"):
-        try:
-            packages[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            packages[package] = "missing"
-    retrievers = {
-        name: (state.reason or "ready")
-        for name, record in RETRIEVERS.items()
-        for state in [available(record)]
-    }
-    problems = [f"{name} is missing" for name, found in packages.items() if found == "missing"]
-    datasets: dict[str, Any] = {}
-    try:
-        store = Store(make_database(folder))
-        for name in store.datasets()["dataset"]:
-            datasets[name] = {**store.counts(name), "retrievers": store.retrievers(name)}
-        store.close()
-    except BiasretError as error:
-        problems.append(str(error))
-    if not datasets:
-        problems.append("The store holds no dataset; run `python -m biasret build`.")
-    report = {
-        "biasret": __version__,
-        "python": platform.python_version(),
-        "processors": cpu_count(),
-        "packages": packages,
-        "retrievers": retrievers,
-        "store": str(folder.path),
-        "datasets": datasets,
-        "problems": problems,
-    }
-    if arguments.json:
-        emit(arguments, report, "")
-    else:
-        print(f"biasret {__version__}, Python {report['python']}, {cpu_count()} processors")
-        print(f"store    {folder.path}")
-        for name, found in packages.items():
-            print(f"package  {name} {found}")
-        for name, state in retrievers.items():
-            print(f"ranks    {name}: {state}")
-        for name, held in datasets.items():
-            print(
-                f"data     {name}: {held['documents']:,} documents, {held['queries']:,} queries; "
-                f"results of {', '.join(held['retrievers']) or 'no retriever yet'}"
-            )
-        for problem in problems:
-            print(f"problem  {problem}")
-    return 1 if problems else 0
