@@ -1,8 +1,12 @@
 """The embedding benchmark compares like with like."""
 
-import pytest
+from importlib.util import find_spec
 
-from biasret.bench_embed import made_texts, run
+import numpy as np
+import pytest
+from conftest import HandScored, word_retriever
+
+from biasret.bench_embed import _agreement, made_texts, run, speed
 from biasret.errors import UnknownName
 from biasret.retrievers import RETRIEVERS, available
 
@@ -18,7 +22,31 @@ def test_build_and_loop_give_the_same_vectors_with_less_padding() -> None:
     assert found["padding_build"] < 0.15
     seconds = {name: 64 / rate for name, rate in found["texts_per_second"].items()}
     assert found["ratio"] == pytest.approx(seconds["loop"] / seconds["build"], rel=0.02)
-    assert set(seconds) == {"loop", "one_call", "build"}
+    engines = {name for name in ("onnx", "int8") if found[name] is not None}
+    assert set(seconds) == {"loop", "one_call", "build", *engines}
+    assert bool(engines) == (find_spec("onnx") is not None and find_spec("onnxruntime") is not None)
+    if engines:
+        # The promise under which vectors of both engines share a cache.
+        assert found["onnx"]["min_cosine"] >= 0.999
+        assert found["onnx"]["overlap@10"] >= 0.995
+        # Why 8 bits are not offered.
+        assert found["int8"]["overlap@10"] < 0.995
+
+
+def test_agreement_by_hand() -> None:
+    corners = np.eye(3, dtype=np.float32)
+    assert _agreement(corners, corners) == {"min_cosine": 1.0, "overlap@10": 1.0}
+    turned = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=np.float32)
+    assert _agreement(corners, turned)["min_cosine"] == 0.0
+
+
+def test_speed_is_that_of_one_batch_and_one_question() -> None:
+    found = speed(word_retriever(), n=4)
+    assert found is not None
+    assert found.n == 4
+    assert found.texts_per_second > 0
+    assert found.milliseconds > 0
+    assert speed(HandScored({})) is None
 
 
 def test_texts_are_the_same_everywhere() -> None:

@@ -22,7 +22,7 @@ def build(arguments: argparse.Namespace) -> int:
     from biasret.datasets import SHIPPED
     from biasret.errors import UnknownName
     from biasret.precomputed import Folder
-    from biasret.retrievers import prepare, record_for
+    from biasret.retrievers import available, prepare, record_for
     from biasret.store import make_database
 
     folder = Folder()
@@ -31,7 +31,6 @@ def build(arguments: argparse.Namespace) -> int:
         if not any(name in folder.given(dataset) for dataset in folder.datasets()):
             record_for(name, models=models)
     done = []
-    used: dict[str, None] = {}
     with folder.lock():
         known = list(dict.fromkeys([*SHIPPED, *folder.datasets()]))
         for name in arguments.dataset or known:
@@ -43,15 +42,15 @@ def build(arguments: argparse.Namespace) -> int:
             else:
                 dataset = read_dataset(folder, name)
             retrievers = arguments.retriever or retrievers_of(folder, name)
+            imported = folder.given(name)
+            for one in retrievers:
+                if one not in imported and available(record_for(one, models=models)).is_available:
+                    prepare(one, models=models)
             changed = build_dataset(
                 folder, dataset, retrievers, force=arguments.force, progress=progress_bar
             )
-            imported = folder.given(name)
-            used |= dict.fromkeys(one for one in retrievers if one not in imported)
             done.append({"dataset": name, "retrievers": retrievers, "changed": changed})
             say(arguments, f"{name}: {'built' if changed else 'up to date'}")
-        for name in used:
-            prepare(name, models=models)
         folder.write_manifest(command="python -m biasret build")
         path = make_database(folder)
     emit(arguments, {"built": done, "store": str(path)}, f"store: {path}")

@@ -48,10 +48,14 @@ def _bm25(record: RetrieverRecord, _models: Path) -> Retriever:
     return BM25(record)
 
 
-def _packaged_minilm(record: RetrieverRecord, _models: Path) -> Retriever:
+def _packaged_minilm(record: RetrieverRecord, models: Path) -> Retriever:
     from biasret.retrievers.encoders import SentenceTransformers, packaged_minilm
+    from biasret.retrievers.onnx_models import exported_minilm
 
-    return Dense(record, lambda: SentenceTransformers(record, packaged_minilm))
+    return Dense(
+        record,
+        lambda: exported_minilm(record, models) or SentenceTransformers(record, packaged_minilm),
+    )
 
 
 def _packaged_mpnet(record: RetrieverRecord, models: Path) -> Retriever:
@@ -112,7 +116,7 @@ def _packaged_use(record: RetrieverRecord, _models: Path) -> Retriever:
 
 
 def _packaged_paraphrase(record: RetrieverRecord, _models: Path) -> Retriever:
-    from biasret.retrievers.packaged import Paraphrase
+    from biasret.retrievers.onnx_models import Paraphrase
 
     return Dense(record, lambda: Paraphrase(record))
 
@@ -138,22 +142,29 @@ KINDS: dict[str, Callable[[RetrieverRecord, Path], Retriever]] = {
 }
 
 
-def _make_distilled(record: RetrieverRecord, models: Path) -> None:
+def _make_distilled(record: RetrieverRecord, models: Path) -> bool:
     from biasret.retrievers.encoders import distilled_minilm
 
     dimension = record.dimension or 0
-    distilled_minilm(models / f"{record.name}-{dimension}", dimension=dimension)
+    return distilled_minilm(models / f"{record.name}-{dimension}", dimension=dimension).exists()
 
 
-def _make_mpnet(_record: RetrieverRecord, models: Path) -> None:
+def _make_mpnet(_record: RetrieverRecord, models: Path) -> bool:
     from biasret.retrievers.weights import joined_mpnet
 
-    joined_mpnet(models)
+    return joined_mpnet(models).exists()
 
 
-_MADE_HERE: dict[str, Callable[[RetrieverRecord, Path], None]] = {
+def _make_minilm(record: RetrieverRecord, models: Path) -> bool:
+    from biasret.retrievers.onnx_models import export_minilm
+
+    return export_minilm(record, models)
+
+
+_MADE_HERE: dict[str, Callable[[RetrieverRecord, Path], bool]] = {
     "distilled-minilm": _make_distilled,
     "packaged-mpnet": _make_mpnet,
+    "packaged-minilm": _make_minilm,
 }
 
 
@@ -208,21 +219,20 @@ def built_by_default() -> list[str]:
 
 
 def prepare(name: str, *, models: Path | None = None) -> bool:
-    """Make now what a retriever makes of its packages on first use: distilled or joined weights.
+    """Make now what a retriever makes of its packages: distilled, joined or exported weights.
 
     A build does so, that the first question asked of it does not wait for a minute.
 
     Returns
     -------
     bool
-        Whether the retriever makes anything of that kind.
+        Whether anything of that kind is there now.
     """
     kept = models or default_folder() / "models"
     record = record_for(name, models=kept)
     if record.kind not in _MADE_HERE:
         return False
-    _MADE_HERE[record.kind](record, kept)
-    return True
+    return _MADE_HERE[record.kind](record, kept)
 
 
 def load(name: str, *, models: Path | None = None) -> Retriever:

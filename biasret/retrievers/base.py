@@ -9,7 +9,7 @@ machine to the next.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -24,6 +24,7 @@ __all__ = [
     "Ranking",
     "Retriever",
     "RetrieverRecord",
+    "batches_by_tokens",
     "cut_in_words",
     "order",
     "rank_all",
@@ -205,6 +206,25 @@ class Retriever(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> np.ndarray:
         """Tokens of each text as the retriever reads it, before any cut; int64."""
+
+
+def batches_by_tokens(lengths: np.ndarray, *, budget: int) -> Iterator[slice]:
+    """Slices of ascending lengths whose tokens, padding included, fit in a budget.
+
+    A text longer than the budget is a batch of its own.
+
+    Examples
+    --------
+    >>> [lengths[s].tolist() for lengths in [np.array([2, 3, 5, 9])]
+    ...  for s in batches_by_tokens(lengths, budget=8)]
+    [[2, 3], [5], [9]]
+    """
+    start = 0
+    for end in range(1, len(lengths) + 1):
+        if end < len(lengths) and (end + 1 - start) * int(lengths[end]) <= budget:
+            continue
+        yield slice(start, end)
+        start = end
 
 
 def checked_documents(documents: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import numpy as np
 
 from biasret.errors import InputError, NotInstalled, RetrieverError
 from biasret.retrievers import hub
-from biasret.retrievers.base import RetrieverRecord
+from biasret.retrievers.base import RetrieverRecord, batches_by_tokens
 from biasret.retrievers.weights import packaged_minilm
 from biasret.runtime import cpu_count, prepare
 
@@ -124,17 +124,11 @@ class SentenceTransformers:
 
     def batches(self, lengths: np.ndarray) -> Iterator[slice]:
         """Slices of ascending lengths: by padded tokens on a processor, by count elsewhere."""
-        start = 0
-        for end in range(1, len(lengths) + 1):
-            if end < len(lengths):
-                n = end + 1 - start
-                fits = n <= self._batch if n > 1 else True
-                if self._is_on_processor:
-                    fits = n * int(lengths[end]) <= TOKEN_BUDGET
-                if fits:
-                    continue
-            yield slice(start, end)
-            start = end
+        if self._is_on_processor:
+            yield from batches_by_tokens(lengths, budget=TOKEN_BUDGET)
+            return
+        for start in range(0, len(lengths), self._batch):
+            yield slice(start, min(start + self._batch, len(lengths)))
 
     def count_tokens(self, texts: list[str], *, prefix: str) -> np.ndarray:
         """Tokens of each text with special ones and prefix, before any cut."""

