@@ -502,9 +502,10 @@ class Folder:
         return False
 
     def fingerprint(self) -> str:
-        """Changes whenever a file of a table is added, replaced or removed."""
+        """Changes whenever a table, or a file of one, is added, replaced or removed."""
         seen = hashlib.sha256()
-        for table in TABLES:
+        for table, record in TABLES.items():
+            seen.update(f"{table} {record.columns}\n".encode())
             for path in self.files(table):
                 stat = path.stat()
                 seen.update(f"{table}/{path.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())

@@ -21,6 +21,7 @@ from biasret.contrasts import paired
 from biasret.errors import NothingStored, StoreError
 from biasret.precomputed import Folder
 from biasret.store import DATABASE, Store, make_database
+from biasret.tables import TABLES, Column
 
 # --- what is read ----------------------------------------------------------------------------
 
@@ -274,6 +275,19 @@ def test_it_is_made_once_and_again_when_a_file_changes(stored):
     assert make_database(stored.folder).stat().st_ino != before.st_ino
     store = Store(stored.path)
     assert store.gaps().empty
+    store.close()
+
+
+def test_it_is_made_again_when_the_tables_are_others(stored, monkeypatch):
+    # A newer version asks for columns that the database of an older one does not have.
+    before = stored.path.stat().st_ino
+    gold = TABLES["gold_ranks"]
+    wider = replace(gold, columns=(*gold.columns, Column("extra", "int", optional=True)))
+    monkeypatch.setitem(TABLES._records, "gold_ranks", wider)
+    path = make_database(stored.folder)
+    assert path.stat().st_ino != before
+    store = Store(path)
+    assert store.rows("gold_ranks", "toy")["extra"].isna().all()
     store.close()
 
 
