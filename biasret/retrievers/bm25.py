@@ -119,7 +119,7 @@ class Okapi:
         # One run of postings per word, documents ascending.
         order = np.argsort(by_word, kind="stable")
         self._vocabulary = vocabulary
-        self._rows = at[order].astype(np.int32)
+        self._rows = at[order]
         self._weights = (idf[by_word] * part)[order]
         self._starts = np.concatenate([[0], np.cumsum(n_documents)])
 
@@ -135,13 +135,16 @@ class Okapi:
 
     def scores(self, tokens: Sequence[str]) -> np.ndarray:
         """One float64 score per document; a token asked twice counts twice."""
-        result = np.zeros(self._n)
-        for token in tokens:
-            word = self._vocabulary.get(token)
-            if word is not None:
-                run = slice(self._starts[word], self._starts[word + 1])
-                result[self._rows[run]] += self._weights[run]
-        return result
+        words = [self._vocabulary[token] for token in tokens if token in self._vocabulary]
+        if not words:
+            return np.zeros(self._n)
+        runs = [slice(self._starts[word], self._starts[word + 1]) for word in words]
+        # bincount adds in the order of its input, token after token, as rank_bm25 does.
+        return np.bincount(
+            np.concatenate([self._rows[run] for run in runs]),
+            weights=np.concatenate([self._weights[run] for run in runs]),
+            minlength=self._n,
+        )
 
 
 _VARIANTS: dict[str, Callable[[Sequence[Sequence[str]]], Scorer]] = {
