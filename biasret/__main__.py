@@ -109,6 +109,12 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--dataset", required=True, metavar="D")
     search.add_argument("--retriever", required=True, metavar="R")
     search.add_argument("-k", type=int, default=10, help="documents to show (default 10)")
+    search.add_argument(
+        "--index",
+        choices=["flat", "hnsw", "ivfpq"],
+        default="flat",
+        help="kind of vector index: flat is exact, the others are measured against it",
+    )
 
     variant = _command(commands, "variant", ask.variant, "write a counterpart of a question")
     variant.add_argument("text")

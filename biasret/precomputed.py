@@ -8,6 +8,7 @@ next one redoes only what is missing or out of date.
 from __future__ import annotations
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -139,6 +140,11 @@ class Folder:
         """Where a table of a dataset (and retriever) lies, whether or not it exists."""
         name = _safe(dataset) + (f"--{_safe(retriever)}" if retriever is not None else "")
         return self.path / TABLES[table].name / f"{name}.parquet"
+
+    def index_folder(self, dataset: str, retriever: str, kind: str) -> Path:
+        """Where an approximate index over the documents of a dataset is kept."""
+        stem = self.file("embeddings", dataset, retriever).stem
+        return self.path / "indexes" / f"{stem}--{kind}"
 
     def files(self, table: str) -> list[Path]:
         """The files of a table, sorted by name."""
@@ -341,6 +347,8 @@ class Folder:
             for retriever in self.retrievers(table, dataset):
                 self.file(table, dataset, retriever).unlink(missing_ok=True)
         shutil.rmtree(self.given_vectors(dataset), ignore_errors=True)
+        for path in (self.path / "indexes").glob(f"{glob.escape(_safe(dataset))}--*"):
+            shutil.rmtree(path)
 
     def remove_results(self, dataset: str, retriever: str) -> None:
         """Delete what a retriever was found to do on a dataset; its vectors stay."""

@@ -254,6 +254,36 @@ def test_a_query_that_matches_nothing_says_so(run, query):
     assert (code, document(out)["results"]) == (0, [])
 
 
+def test_a_search_by_an_approximate_index_shows_its_recall(run, monkeypatch, stored):
+    records = {"words": word_retriever().record}
+    monkeypatch.setattr("biasret.retrievers.record_for", lambda name, models=None: records[name])
+    monkeypatch.setattr("biasret.probe.indexing.load", lambda name, models=None: word_retriever())
+    arguments = ("search", "tax", "--dataset", "toy", "--retriever", "words", "-k", "3")
+    _, exact, _ = run(*arguments, "--json")
+    assert document(exact)["index"] == {"kind": "flat", "measured": None}
+    for _ in range(2):  # made, then opened
+        code, out, _ = run(*arguments, "--index", "hnsw", "--json")
+        found = document(out)
+        assert code == 0
+        assert found["results"] == document(exact)["results"]
+        assert found["index"]["kind"] == "hnsw"
+        assert found["index"]["measured"]["recall"] == 1.0
+        assert found["index"]["measured"]["n_queries"] == 9
+    assert stored.folder.index_folder("toy", "words", "hnsw").is_dir()
+    assert (
+        "hnsw: recall@10 1.000 against flat (9 queries, 10 documents"
+        in run(*arguments, "--index", "hnsw")[1]
+    )
+
+
+def test_what_cannot_be_indexed_so_is_said(run):
+    code, out, err = run(
+        "search", "tax", "--dataset", "toy", "--retriever", "bm25", "--index", "hnsw"
+    )
+    assert (code, out) == (2, "")
+    assert "BM25 has no vectors to index; leave out --index." in one_line(err)
+
+
 def test_a_dense_search_without_vectors_says_what_to_do(run):
     code, out, err = run("search", "tax", "--dataset", "toy", "--retriever", "minilm-l6")
     assert (code, out) == (1, "")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from biasret.errors import InputError, StoreError
+from biasret.precomputed import Folder
 from biasret.retrievers import RETRIEVERS
 from biasret.retrievers.dense import Dense
 from biasret.retrievers.index import INDEX_KINDS, make_index, recall
@@ -183,3 +184,50 @@ def test_ivfpq_says_when_there_are_too_few_documents(matrix: np.ndarray) -> None
         make_index(matrix[:500], kind="ivfpq")
     with pytest.raises(InputError, match="Unknown kind of index 'tree'; there are flat, hnsw"):
         make_index(matrix, kind="tree")
+
+
+@pytest.mark.parametrize("kind", list(INDEX_KINDS))
+def test_a_kept_index_is_used_while_it_is_theirs(
+    kind: str, matrix: np.ndarray, queries: np.ndarray, documents: pd.DataFrame, tmp_path: Path
+) -> None:
+    def made(vectors: np.ndarray, frame: pd.DataFrame = documents, **changes: object) -> Dense:
+        record = dataclasses.replace(RECORD, **changes)  # type: ignore[arg-type]
+        retriever = Dense(record, no_model)  # type: ignore[arg-type]
+        retriever.index_kept(frame, vectors=vectors, kind=kind, folder=tmp_path / "kept")
+        assert retriever.vector_index.kind == kind
+        return retriever
+
+    def written() -> int | None:
+        path = tmp_path / "kept" / "index.json"
+        return path.stat().st_ino if path.exists() else None
+
+    first = made(matrix)
+    before = written()
+    assert (before is None) == (kind == "flat")
+    again = made(matrix)
+    assert written() == before
+    found, expected = (r.search_vectors(queries, k=10) for r in (again, first))
+    assert [r.doc_ids for r in found] == [r.doc_ids for r in expected]
+    if kind == "flat":
+        return
+    # Other vectors of the same documents, other documents, another checkpoint, damage.
+    turned = made(matrix[::-1])
+    assert written() != before
+    assert turned.matrix == pytest.approx(matrix[::-1], abs=1e-6)
+    for change in (
+        lambda: made(matrix[1:], documents.iloc[1:]),
+        lambda: made(matrix, checkpoint="another"),
+        lambda: (tmp_path / "kept" / "vectors.npy").write_bytes(b"x") and made(matrix),
+    ):
+        before = written()
+        change()
+        assert written() != before
+
+
+def test_indexes_go_with_their_dataset(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    kept = [folder.index_folder(name, "words", "hnsw") for name in ("a", "a-b", "[a]")]
+    for path in kept:
+        path.mkdir(parents=True)
+    folder.remove("a")
+    assert [path.exists() for path in kept] == [False, True, True]

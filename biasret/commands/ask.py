@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from biasret.commands.shared import emit, known_dataset, open_store, probe_corpus
@@ -10,23 +11,42 @@ from biasret.errors import InputError
 
 __all__ = ["probe_text", "search", "variant"]
 
+#: Stored queries by which an approximate index is measured.
+_ASKED = 200
+
 
 def search(arguments: argparse.Namespace) -> int:
     """``search``: one retriever, one question."""
+    from biasret.precomputed import Folder
     from biasret.probe import ready
     from biasret.retrievers import record_for
+    from biasret.retrievers.dense import Dense
+    from biasret.retrievers.index import recall
 
     record = record_for(arguments.retriever)
     if not arguments.query.strip():
         raise InputError("The query is empty; type a question.")
+    if record.is_lexical and arguments.index != "flat":
+        raise InputError(f"{record.label} has no vectors to index; leave out --index.")
     store = open_store()
     dataset = known_dataset(store, arguments.dataset)
     documents = store.documents(dataset)
     vectors = None
     if not record.is_lexical:
         vectors = store.vectors(dataset, record.name, "document")
-    models = store.path.parent / "models"
-    retriever = ready(arguments.retriever, documents, vectors=vectors, models=models)
+    folder = Folder(store.path.parent)
+    retriever = ready(
+        arguments.retriever,
+        documents,
+        vectors=vectors,
+        models=folder.path / "models",
+        kind=arguments.index,
+        index_folder=folder.index_folder(dataset, record.name, arguments.index),
+    )
+    measured = None
+    if isinstance(retriever, Dense) and not retriever.vector_index.is_exact:
+        asked = store.vectors(dataset, record.name, "query").matrix
+        measured = recall(retriever.vector_index, asked[:: max(1, len(asked) // _ASKED)][:_ASKED])
     ranking = retriever.search([arguments.query], k=arguments.k)[0]
     rows = documents.set_index("doc_id").loc[ranking.doc_ids]
     found = [
@@ -36,13 +56,17 @@ def search(arguments: argparse.Namespace) -> int:
         )
     ]
     if arguments.json:
-        emit(arguments, {"dataset": dataset, "retriever": record.name, "results": found}, "")
+        index = {"kind": arguments.index, "measured": asdict(measured) if measured else None}
+        document = {"dataset": dataset, "retriever": record.name, "index": index, "results": found}
+        emit(arguments, document, "")
         return 0
     if not found:
         print("No document matched.")
     for row in found:
         stance = f" [{row['stance']}]" if row["stance"] else ""
         print(f"{row['rank']:>3}  {row['score']:.4f}  {row['title']}{stance}  ({row['doc_id']})")
+    if measured:
+        print(measured)
     return 0
 
 

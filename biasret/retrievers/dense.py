@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from biasret.errors import InputError, RetrieverError
+from biasret.errors import InputError, RetrieverError, StoreError
 from biasret.precomputed import Vectors, text_sha256
 from biasret.retrievers.base import (
     Ranking,
@@ -251,6 +251,33 @@ class Dense:
             vectors = _unit(vectors if is_sorted else vectors[order], self.record)
         self.doc_ids = ordered["doc_id"].to_numpy(dtype=object)
         self._index = make_index(vectors, kind=kind)
+
+    def index_kept(
+        self, documents: pd.DataFrame, *, vectors: np.ndarray, kind: str, folder: Path
+    ) -> None:
+        """Index the documents, with the index kept in a folder where it is still theirs.
+
+        An index that is missing, damaged, or of another checkpoint, other documents or other
+        vectors is made and kept there. The flat kind has nothing to keep.
+
+        Parameters
+        ----------
+        vectors, kind
+            As in `index`.
+        """
+        self.index(documents, vectors=vectors)
+        if kind == self._index.kind:
+            return
+        exact = self._index.matrix
+        try:
+            self.open_index(folder, doc_ids=self.doc_ids.tolist())
+        except StoreError:
+            is_theirs = False  # it is made from the vectors, so that making it again loses nothing
+        else:
+            is_theirs = self._index.kind == kind and np.array_equal(self._index.matrix, exact)
+        if not is_theirs:
+            self._index = make_index(exact, kind=kind)
+            self.save_index(folder)
 
     def save_index(self, folder: Path) -> None:
         """Keep the index in a folder, from which `open_index` maps it into memory."""
