@@ -356,7 +356,9 @@ class Dense:
         n = len(self.doc_ids)
         wide = vector[0].astype(np.float64)
         while True:
-            kept = at[(at >= 0) & ~np.isin(at, out)]
+            kept = at[at >= 0]
+            if len(out):
+                kept = kept[~np.isin(kept, out)]
             scores = rounded(self.matrix[kept].astype(np.float64) @ wide)
             best = np.lexsort((kept, -scores))
             # FAISS breaks ties its own way, so every document tied with the k-th must be seen.

@@ -66,11 +66,11 @@ class Flat:
     candidates = 1
 
     def __init__(self, matrix: np.ndarray, _folder: Path | None = None) -> None:
+        prepare()
         self.matrix = matrix
 
     def nearest(self, vectors: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         """As in `Index`; complete."""
-        prepare()
         import faiss
 
         return faiss.knn(vectors, self.matrix, depth, metric=faiss.METRIC_INNER_PRODUCT)
