@@ -22,6 +22,7 @@ __all__ = [
     "grades",
     "judges",
     "kappa_interval",
+    "median_relevant",
     "per_list",
     "reference",
     "same_story",
@@ -319,6 +320,19 @@ def per_list(
     share = histogram / some if some else np.full(k + 1, np.nan)
     share[0] = np.nan
     return pd.DataFrame({"n_relevant": np.arange(k + 1), "n_lists": histogram, "share": share})
+
+
+def median_relevant(table: pd.DataFrame) -> float | None:
+    """Median number of relevant documents in lists that hold any; None where none does.
+
+    Parameters
+    ----------
+    table
+        As `per_list` makes it.
+    """
+    some = table[table["n_relevant"] > 0]
+    n = np.repeat(some["n_relevant"].to_numpy(), some["n_lists"].to_numpy())
+    return float(np.median(n)) if len(n) else None
 
 
 def coverage(top: pd.DataFrame, qrels: pd.DataFrame, queries: pd.DataFrame) -> pd.DataFrame:

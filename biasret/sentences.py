@@ -19,6 +19,7 @@ __all__ = [
     "headline",
     "level",
     "mitigated",
+    "reading_limit",
     "retriever_label",
     "reworded",
     "short_typical",
@@ -32,6 +33,12 @@ ALPHA = 0.05
 def retriever_label(name: str) -> str:
     """The label of a retriever, or its name where it has no record (an uploaded run)."""
     return record_for(name).label if name in names() else name
+
+
+def reading_limit(name: str) -> str:
+    """How much of a text a retriever reads."""
+    limit = record_for(name).max_tokens if name in names() else None
+    return "not known" if limit is None else f"{limit:,} tokens"
 
 
 def correction(n_retrievers: int) -> str:

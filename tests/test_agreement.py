@@ -202,9 +202,11 @@ def test_relevant_documents_per_list_by_hand():
     assert table["n_lists"].tolist() == [4, 1, 1]
     assert table["share"].tolist()[1:] == [0.5, 0.5]
     assert np.isnan(table["share"].iloc[0])
+    assert agreement.median_relevant(table) == 1.5
     none = agreement.per_list(top, relevant & False, queries, k=2)
     assert none["n_lists"].tolist() == [6, 0, 0]
     assert none["share"].isna().all()
+    assert agreement.median_relevant(none) is None
 
 
 def test_coverage_counts_what_each_judge_saw():

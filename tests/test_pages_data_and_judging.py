@@ -44,7 +44,7 @@ class TestPublished:
     def test_judges_at_full_precision_and_with_signs_in_words(self, store):  # noqa: F811
         app = shown(world="published", part="judges")
         text = words(app)
-        assert "kappa 0\\.502" in text
+        assert "kappa is 0\\.502" in text
         assert "positive means that conservative askers" in text
         agreement, filters, captions = (frame.value for frame in app.dataframe[:3])
         assert agreement["kappa"].iloc[0] == 0.5020690857603984
@@ -71,7 +71,8 @@ class TestContents:
     def test_cut_texts_are_counted(self, stored, monkeypatch):
         monkeypatch.setenv("BIASRET_STORE", str(stored.folder.path))
         app = shown()
-        assert "1 of 19 readings saw only the beginning" in words(app)
+        assert "1 of 1 models saw only the beginning" in words(app)
+        assert app.dataframe[1].value[["n", "n_cut"]].to_numpy().tolist() == [[10, 1]]
 
 
 class TestDropped:
@@ -81,7 +82,7 @@ class TestDropped:
         assert "leave cells out, at most 4" in text
         assert set(app.dataframe[0].value["dropped_why"]) == {"4 no value for AAL"}
         assert "none was dropped" in words(shown(part="dropped", dataset="demo_news"))
-        assert "Every query found at least one document" in text
+        assert "Every query found a document by BM25" in text
 
     def test_empty_rankings_are_counted(self, stored, monkeypatch):
         monkeypatch.setenv("BIASRET_STORE", str(stored.folder.path))
@@ -117,6 +118,7 @@ class TestJudges:
         assert "Nobody has graded" in text
         assert "python -m biasret judge --dataset demo_news" in text
         assert "by same story" in text
+        assert "of 360 whose first 10" in text
 
     def test_gold_answers_are_no_judge(self, store):  # noqa: F811
         app = shown(part="judges", dataset="demo_health")

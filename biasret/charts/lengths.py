@@ -124,8 +124,9 @@ def length_ranges(rows: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(
         type="log",
         tickvals=ticks,
-        ticktext=[f"{tick:,}" for tick in ticks],
-        title="characters (log); filled: median, open: mean, ends: shortest and longest",
+        ticktext=[str(tick) for tick in ticks],
+        tickangle=0,
+        title="characters, log scale",
     )
     return figure
 

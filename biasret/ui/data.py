@@ -8,6 +8,7 @@ import streamlit as st
 from biasret import inventory, sentences
 from biasret.charts.lengths import length_histogram, lengths_alt
 from biasret.datasets.base import SIGNALS, DatasetRecord
+from biasret.filters import filter_named
 from biasret.ui import reads
 from biasret.ui.judges import judging
 from biasret.ui.pages import about_dataset, markdown_safe, save, show
@@ -74,7 +75,7 @@ def _record(record: DatasetRecord) -> None:
         "label": record.label,
         "signal": SIGNALS[record.signal].label,
         "compared": compared,
-        "texts": "made up to show how things work" if record.is_illustrative else "imported",
+        "texts": "made up to show how things work" if record.is_illustrative else "brought in",
         "source": record.source or "not said",
         "licence and terms": record.licence or "not said; ask whoever holds the texts",
         "imported on": record.imported or "not said",
@@ -95,15 +96,22 @@ def _cut(record: DatasetRecord) -> None:
         return
     table = reads.in_order(inventory.share_of(found, "n_cut", record=record))
     table["group"] = table["group"].where(table["kind"] == "query", "all documents")
+    table["limit"] = table["retriever"].map(sentences.reading_limit)
     table["retriever"] = table["retriever"].map(sentences.retriever_label)
-    n_cut = int(table["n_cut"].sum())
+    models = table["retriever"].drop_duplicates().tolist()
+    cut = table[table["n_cut"] > 0]
+    if cut.empty:
+        st.markdown(
+            f"**No text was cut: every one fits what {markdown_safe(', '.join(models))} read.**"
+        )
+        return
+    who = cut["retriever"].drop_duplicates().tolist()
     st.markdown(
-        "**No model cut a text: every text fits what each model reads.**"
-        if not n_cut
-        else f"**{n_cut:,} of {int(table['n'].sum()):,} readings saw only the beginning of their "
-        "text.** Where one group's texts are cut more often, part of a gap may be the limit's."
+        f"**{len(who)} of {len(models)} models saw only the beginning of some texts: "
+        f"{markdown_safe(', '.join(who))}.** Where one group's texts are cut more often, part of "
+        "a gap may be the limit's."
     )
-    _table(record, table, name="data-cut", what="texts longer than a model reads, by model")
+    _table(record, cut, name="data-cut", what="texts longer than a model reads, by model")
 
 
 def _table(record: DatasetRecord, table: pd.DataFrame, *, name: str, what: str) -> None:
@@ -139,6 +147,7 @@ def dropped(record: DatasetRecord) -> None:
                 "on different ones."
             )
             lost["retriever"] = lost["retriever"].map(sentences.retriever_label)
+            lost["filter"] = lost["filter"].map(lambda name: filter_named(name).label)
             _table(record, lost, name="data-dropped", what=f"{unit} left out of a gap, and why")
     st.subheader("Queries that found nothing")
     found = reads.asked("unmatched", record.name)
@@ -147,14 +156,18 @@ def dropped(record: DatasetRecord) -> None:
         return
     table = reads.in_order(inventory.share_of(found, "n_unmatched", record=record))
     table["retriever"] = table["retriever"].map(sentences.retriever_label)
-    n = int(table["n_unmatched"].sum())
+    some = table[table["n_unmatched"] > 0]
+    if some.empty:
+        names = ", ".join(table["retriever"].drop_duplicates())
+        st.markdown(f"**Every query found a document by {markdown_safe(names)}.**")
+        return
+    n = int(some["n_unmatched"].sum())
     st.markdown(
-        "**Every query found at least one document by every retriever.**"
-        if not n
-        else f"**{n:,} of {int(table['n'].sum()):,} rankings {'is' if n == 1 else 'are'} empty: "
-        "the query shares no word with any document.** Its lean@k counts as 0."
+        f"**{n:,} of {int(table['n'].sum()):,} rankings {'is' if n == 1 else 'are'} empty.** BM25 "
+        "returns nothing for a query that shares no word with any document; its lean@k counts "
+        "as 0."
     )
-    _table(record, table, name="data-unmatched", what="queries without any document, by retriever")
+    _table(record, some, name="data-unmatched", what="queries without any document, by retriever")
 
 
 #: What draws each part from what was measured here.

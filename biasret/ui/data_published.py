@@ -42,7 +42,9 @@ def _table(frame: pd.DataFrame, *, name: str, exhibit: str) -> None:
 
 def _contents() -> None:
     st.subheader("How long the queries are (Table 4)")
-    st.caption("Published by Tang et al. (2026). Characters of every query.")
+    st.caption(
+        "Published by Tang et al. (2026). Filled: median; open: mean; ends: shortest and longest."
+    )
     rows = data.published_lengths()
     show(
         length_ranges(rows),
@@ -85,7 +87,7 @@ def _judges() -> None:
         table,
         name="data-appF",
         sentence=f"The judges agree on {whole['raw_agreement']:.1%} of {whole['n_pairs']:,} pairs; "
-        f"beyond chance that is moderate, kappa {whole['kappa']:.3f}. GPT calls more relevant "
+        f"beyond chance, kappa is {whole['kappa']:.3f}. GPT calls more relevant "
         f"({whole['relevant_rate_gpt']:.1%}) than Qwen ({whole['relevant_rate_qwen']:.1%}).",
         alt=confusion_alt(counts, first="GPT", second="Qwen"),
         about=_about("Appendix F; the four counts follow from the rates as released"),

@@ -192,13 +192,19 @@ def _lists(
     if not rules:
         return
     st.subheader("Relevant documents in a list")
-    tables, told = {}, []
+    tables, told, n_lists = {}, [], 0
     for name, relevant in rules.items():
         table = agreement.per_list(top, relevant, asked, k=POOLED)
         n, some = int(table["n_lists"].sum()), int(table["n_lists"].iloc[1:].sum())
-        tables[f"{name} ({some / n:.0%} of lists)"] = table
-        told.append(f"by {name}, {some / n:.1%} of {n:,} lists hold at least one")
-    sentence = f"Among the first {POOLED} documents: {'; '.join(told)}."
+        median = agreement.median_relevant(table)
+        at = "" if median is None else f", median {median:g}"
+        tables[f"{name}: {some / n:.0%} of lists{at}"] = table
+        told.append(f"{some / n:.1%} by {name}")
+        n_lists = n
+    sentence = (
+        f"Lists of {n_lists:,} whose first {POOLED} documents hold a relevant one: "
+        f"{'; '.join(told)}."
+    )
     shown = pd.concat(tables, names=["rule"]).reset_index("rule")
     show(
         relevant_lists(tables),
