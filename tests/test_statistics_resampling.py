@@ -74,6 +74,17 @@ class TestStableSeed:
         assert stable_seed("ab") != stable_seed("a", "b")
 
 
+def indices(rng: np.random.Generator, sizes: tuple[int, ...], resamples: int) -> np.ndarray:
+    """Every index that is handed out, in its row."""
+    drawn = np.full((resamples, sum(sizes)), -1)
+
+    def use(rows, block):
+        drawn[rows] = block
+
+    streams.use_indices(rng, sizes, resamples, use)
+    return drawn
+
+
 class TestStreams:
     """What the docstring of `streams` claims about NumPy."""
 
@@ -83,7 +94,7 @@ class TestStreams:
         rows = np.stack([one.choice(np.arange(n), size=n, replace=True) for _ in range(12)])
         blocks = [other.integers(0, n, size=(5, n)), other.integers(0, n, size=(7, n))]
         assert (rows == np.concatenate(blocks)).all()
-        drawn = np.concatenate([d.copy() for _, d in streams.index_blocks(ours, (n,), 12)])
+        drawn = indices(ours, (n,), 12)
         assert (rows == drawn).all()
         assert one.random() == ours.random()
 
@@ -105,9 +116,49 @@ class TestStreams:
         expected = np.stack(
             [np.concatenate([one.integers(0, n, n), n + one.integers(0, m, m)]) for _ in range(201)]
         )
-        drawn = np.concatenate([d.copy() for _, d in streams.index_blocks(ours, sizes, 201)])
+        drawn = indices(ours, sizes, 201)
         assert (drawn == expected).all()
         assert one.integers(0, 1 << 30, 3).tolist() == ours.integers(0, 1 << 30, 3).tolist()
+
+    @pytest.mark.parametrize("threads", [1, 2, 3])
+    @pytest.mark.parametrize("sizes", [(40,), (7, 5), (1200,)])
+    def test_threads_change_nothing(self, monkeypatch, threads, sizes):
+        monkeypatch.setattr(streams, "_THREADS", threads)
+        # Many small blocks, so that several waves of them go round.
+        monkeypatch.setattr(streams, "BLOCK_DRAWS", 2 * sum(sizes))
+        ours, plain = np.random.default_rng(9), np.random.default_rng(9)
+        rows = [
+            np.concatenate(
+                [plain.integers(0, n, n) + at for n, at in zip(sizes, (0, sizes[0]), strict=False)]
+            )
+            for _ in range(101)
+        ]
+        assert (indices(ours, sizes, 101) == np.stack(rows)).all()
+        assert ours.random() == plain.random()
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_a_shift_in_the_middle_is_found_whoever_works(self, monkeypatch, threads):
+        # 2**32 modulo this is close to half of it, so that many words are unfair: the draws of
+        # a block shift those of all that follow.
+        n, width = 3_000_000_000, 6
+        monkeypatch.setattr(streams, "_THREADS", threads)
+        monkeypatch.setattr(streams, "BLOCK_DRAWS", 2 * width)
+
+        class Few(streams._Indices):
+            """Six columns drawn from a large group."""
+
+            def __init__(self):
+                super().__init__((width,))
+                self._highs = np.array([n], dtype=np.uint32)
+                self._unfair = np.array([(1 << 32) % n], dtype=np.uint32)
+
+            def plain(self, rng, rows):
+                return rng.integers(0, n, size=(rows, width))
+
+        monkeypatch.setattr(streams, "_Indices", lambda sizes: Few())
+        ours, plain = np.random.default_rng(3), np.random.default_rng(3)
+        assert (indices(ours, (width,), 61) == plain.integers(0, n, size=(61, width))).all()
+        assert ours.random() == plain.random()
 
     def test_rejected_words_are_drawn_again(self, monkeypatch):
         # For small groups a word in 2**29 or fewer is refused, so one is planted.
@@ -121,7 +172,7 @@ class TestStreams:
             return drawn
 
         monkeypatch.setattr(streams, "_words", words)
-        drawn = np.concatenate([d.copy() for _, d in streams.index_blocks(rng, (n,), 8)])
+        drawn = indices(rng, (n,), 8)
         assert (drawn == plain.integers(0, n, size=(8, n))).all()
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from biasret.errors import InputError
 from biasret.statistics.results import TOLERANCE, GapResult, MeanResult, TestResult, finite
-from biasret.statistics.streams import count_signs, index_blocks, word_signs
+from biasret.statistics.streams import count_signs, use_indices, word_signs
 
 __all__ = ["cluster_bootstrap_mean", "sign_flip", "stable_seed", "two_group_bootstrap"]
 
@@ -112,9 +112,12 @@ def cluster_bootstrap_mean(
     same_size = bool((counts == counts[0]).all())
     # Sum and count of a cluster travel as one complex number: half as many look-ups.
     pairs = sums if same_size else sums + 1j * counts
-    for rows, drawn in index_blocks(_generator(rng), (sums.size,), resamples):
+
+    def use(rows: slice, drawn: np.ndarray) -> None:
         total = pairs.take(drawn).sum(axis=1)
         means[rows] = total / (counts[0] * sums.size) if same_size else total.real / total.imag
+
+    use_indices(_generator(rng), (sums.size,), resamples, use)
     low, high, note = _interval(means, level, data, fewest_clusters=sums.size)
     return MeanResult(_mean(data), low, high, data.size, sums.size, note)
 
@@ -185,8 +188,11 @@ def two_group_bootstrap(
         n_clusters, fewest = n + m, min(n, m)
         shares = np.concatenate([upper / n, lower / -m])
         gaps = np.empty(resamples)
-        for rows, drawn in index_blocks(_generator(rng), (n, m), resamples):
+
+        def use(rows: slice, drawn: np.ndarray) -> None:
             gaps[rows] = shares.take(drawn).sum(axis=1)
+
+        use_indices(_generator(rng), (n, m), resamples, use)
     else:
         own = [_labels(minuend_clusters, n=n), _labels(subtrahend_clusters, n=m)]
         codes, n_clusters = _codes(np.concatenate(own), n=n + m)
@@ -293,11 +299,14 @@ def _drawn_together(
     # Sum and count of a cluster travel as one complex number: half as many look-ups.
     uppers, lowers = upper + 1j * n_upper, lower + 1j * n_lower
     gaps = np.empty(resamples)
-    for rows, drawn in index_blocks(rng, (upper.size,), resamples):
+
+    def use(rows: slice, drawn: np.ndarray) -> None:
         above, below = uppers.take(drawn).sum(axis=1), lowers.take(drawn).sum(axis=1)
         both = (above.imag > 0) & (below.imag > 0)
         gaps[rows] = np.nan
         gaps[rows][both] = above.real[both] / above.imag[both] - below.real[both] / below.imag[both]
+
+    use_indices(rng, (upper.size,), resamples, use)
     return gaps[~np.isnan(gaps)]
 
 
