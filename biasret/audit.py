@@ -12,6 +12,7 @@ import pandas as pd
 from biasret import contrasts
 from biasret.datasets.base import DatasetRecord
 from biasret.statistics import (
+    benjamini_hochberg,
     cluster_bootstrap_mean,
     holm,
     mann_whitney,
@@ -70,7 +71,8 @@ def gaps(
 
     Paired datasets, and translations: cluster bootstrap of the cells' differences, Wilcoxon
     signed-rank test, and a sign-flip test in ``p_permutation``. Others: bootstrap of the
-    difference of two means, Mann-Whitney test. ``p_holm`` corrects ``p_value`` over the
+    difference of two means, Mann-Whitney test. ``p_holm`` (the chance of any false claim) and
+    ``p_bh`` (Benjamini and Hochberg: the share of false claims) correct ``p_value`` over the
     retrievers that share metric, depth, filter and groups. Where a dataset also holds
     translated wordings, which share a cell with what they were made from, translated minus
     subtrahend is a second contrast.
@@ -113,10 +115,12 @@ def gaps(
             )
     table = pd.DataFrame(rows)
     table["k"] = pd.array(table["k"].tolist(), dtype="Int64")
-    table["p_holm"] = np.nan
+    table[["p_holm", "p_bh"]] = np.nan
     family = ["metric", "k", "filter", "minuend", "subtrahend"]
     for _, at in table.groupby(family, dropna=False).groups.items():
-        table.loc[at, "p_holm"] = holm(table.loc[at, "p_value"].to_numpy(dtype=np.float64))
+        p_values = table.loc[at, "p_value"].to_numpy(dtype=np.float64)
+        table.loc[at, "p_holm"] = holm(p_values)
+        table.loc[at, "p_bh"] = benjamini_hochberg(p_values)
     return check(table, "gaps")
 
 

@@ -162,7 +162,7 @@ TABLES: Catalogue[Table] = Catalogue(
                 "dataset retriever metric filter minuend subtrahend design test"
                 " n_minuend:int n_subtrahend:int n_pairs:int n_clusters:int n_dropped:int",
                 "k:int estimate:float ci_low:float ci_high:float p_value:float"
-                " p_permutation:float p_holm:float"
+                " p_permutation:float p_holm:float p_bh:float"
                 " mean_minuend:float low_minuend:float high_minuend:float"
                 " mean_subtrahend:float low_subtrahend:float high_subtrahend:float"
                 " detectable:float dropped_why note",

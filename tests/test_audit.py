@@ -11,6 +11,7 @@ from conftest import QUICK, TOY
 
 from biasret import audit
 from biasret.statistics import (
+    benjamini_hochberg,
     cluster_bootstrap_mean,
     holm,
     mann_whitney,
@@ -162,6 +163,9 @@ def test_holm_is_over_the_retrievers_that_share_all_else():
         assert len(rows) == n
         assert rows["p_holm"].tolist() == holm(rows["p_value"].to_numpy()).tolist()
         assert (rows["p_holm"] >= rows["p_value"]).all()
+        corrected = benjamini_hochberg(rows["p_value"].to_numpy())
+        assert rows["p_bh"].tolist() == corrected.tolist()
+        assert (rows["p_bh"] <= rows["p_holm"]).all()
     assert (found["p_holm"] > found["p_value"]).any()
 
 
@@ -180,7 +184,7 @@ def test_all_pairs_tied():
     # C29, C48: the same list on both sides.
     row = one([(0.25, 0.25), (-0.5, -0.5), (0.0, 0.0)])
     assert row["estimate"] == 0.0
-    assert row[[*NO_INTERVAL, "p_value", "p_holm"]].isna().all()
+    assert row[[*NO_INTERVAL, "p_value", "p_holm", "p_bh"]].isna().all()
     assert row["p_permutation"] == 1.0
     assert "all pairs tied" in row["note"]
     assert "all values equal" in row["note"]
@@ -212,7 +216,7 @@ def test_one_observation_has_no_interval(record):
 )
 def test_an_empty_group_gives_a_reason_and_no_number(record, note, dropped, why):
     row = one([(0.25, None), (0.5, None), (0.1, None)], record)
-    assert row[["estimate", *NO_INTERVAL, "p_value", "p_holm", "mean_minuend"]].isna().all()
+    assert row[["estimate", *NO_INTERVAL, "p_value", "p_holm", "p_bh", "mean_minuend"]].isna().all()
     assert note in row["note"]
     assert row["n_dropped"] == dropped
     assert row["dropped_why"] == why
