@@ -230,7 +230,8 @@ def _item(entry: Entry) -> str:
         meta.append('<span class="br-gold"><span aria-hidden="true">★</span> gold answer</span>')
     if entry.source:
         meta.append(f"<span>{_text(entry.source)}</span>")
-    meta.append(f"<span>score {entry.score:.3f}</span>")
+    if entry.score == entry.score:  # an imported ranking may come without its scores
+        meta.append(f"<span>score {entry.score:.3f}</span>")
     body = f'<div class="br-text">{_opened(entry)}</div>' if entry.text else ""
     return (
         f'<li><span class="br-rank">{entry.rank}</span>'

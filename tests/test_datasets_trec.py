@@ -289,3 +289,15 @@ def test_exported_files_give_the_same_numbers_in_ir_measures(tmp_path):
         assert found["P@5"][query] == (0.2 if rank <= 5 else 0)
     stored = folder.read("gold_ranks", "demo_health", "bm25").set_index("query_id")["rank"]
     assert (stored[ranks.index] == ranks).all()
+
+
+def test_a_ranking_without_scores_is_written_in_its_order():
+    runs = pd.DataFrame(
+        {"query_id": "q", "rank": [2, 1, 3], "doc_id": list("bac"), "retriever": "r"}
+    ).assign(score=[0.5, None, None])
+    written = [line.split() for line in run_text(runs).splitlines()]
+    assert [(doc, float(score)) for _, _, doc, _, score, _ in written] == [
+        ("a", -1),
+        ("b", -2),
+        ("c", -3),
+    ]

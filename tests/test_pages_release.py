@@ -94,3 +94,19 @@ def test_lengths_of_withheld_titles_are_those_that_were_released(store):
     queries = store.read("queries", "r_reddit")
     of = queries[queries["group"] == "conservative"]["query_id"].map(length)
     assert f"{of.mean():.1f}".replace(".", "\\.") in text
+
+
+def test_a_question_whose_lists_were_not_released_shows_ranks_alone(store):
+    app = measured("query_by_query", "moved", "r_hcmagic_synth")
+    text = words(app)
+    assert "the lists were not released" in text
+    assert "Gold answer at rank" in text
+    assert "No document matched" not in text
+
+
+def test_a_list_without_scores_shows_none(store):
+    app = measured("query_by_query", "moved", "r_allsides", moved_k="20")
+    text = words(app)
+    assert "hold 10 documents at most; those are shown" in text
+    assert "score nan" not in text
+    assert "lean@10" in text

@@ -92,7 +92,8 @@ def run_text(runs: pd.DataFrame, *, escape: bool = False, break_ties: bool = Fal
     ----------
     break_ties
         Lower tied scores by the least step of a 32-bit float, so that tools which order by
-        score alone keep this order. Otherwise scores have every digit and read back the same.
+        score alone keep this order. Otherwise scores have every digit and read back the same;
+        where one is missing, all are written as minus the rank.
 
     Raises
     ------
@@ -100,7 +101,9 @@ def run_text(runs: pd.DataFrame, *, escape: bool = False, break_ties: bool = Fal
         An id or the name holds white space and `escape` is not set.
     """
     ordered = runs.sort_values(["query_id", "rank"], kind="stable")
-    scores = ordered["score"].to_numpy(dtype=np.float64)
+    # An imported ranking may have come without scores: minus the rank keeps its order.
+    is_scored = bool(ordered["score"].notna().all())
+    scores = (ordered["score"] if is_scored else -ordered["rank"]).to_numpy(dtype=np.float64)
     if break_ties:
         scores = _untied(ordered["query_id"].to_numpy(), scores)
     written = [

@@ -235,6 +235,15 @@ class Store:
             [dataset, cell_id],
         )
 
+    def list_depth(self, dataset: str, retriever: str) -> int:
+        """How many documents the longest stored ranking holds; 0 where only ranks are stored."""
+        found = self._frame(
+            "SELECT coalesce(max(rank), 0) AS depth FROM stored.runs "
+            "WHERE dataset = ? AND retriever = ?",
+            [dataset, retriever],
+        )
+        return int(found["depth"].iloc[0])
+
     def gold(self, dataset: str, query_ids: Sequence[str]) -> pd.DataFrame:
         """Judgements of grade 1 or more for the queries named."""
         return self._frame(

@@ -56,7 +56,9 @@ def choose_cells(record: DatasetRecord) -> tuple[Cells, str] | None:
         metric = first if len(metrics) == 1 else pick("Metric", "moved_metric", metrics)
     with depth:
         # The lists are read this deep, whether or not the metric has a depth.
-        ks = [k for k in METRICS[metric].ks if k is not None] or [5, 10, 20, 50, 100]
+        known = [k for k in METRICS[metric].ks if k is not None] or [5, 10, 20, 50, 100]
+        measured_ks = reads.depths(record.name, metric)
+        ks = [k for k in known if k in measured_ks] or known
         k = pick_k("moved_k", ks, default=10)
     with by:
         orders = {
@@ -221,6 +223,10 @@ def _take(rows: Sequence[int], ids: Sequence[str]) -> None:
 
 def show_cell(record: DatasetRecord, cells: Cells, row: pd.Series) -> None:
     """Both wordings of a cell, both stored lists, and the way to the Probe."""
+    depth = reads.list_depth(record.name, cells.retriever)
+    if depth == 0:
+        _ranks_only(cells, row)
+        return
     groups = (cells.subtrahend, cells.minuend)
     sides = SIGNALS[record.signal].sides
     ordered = sides if set(sides) == set(groups) else groups
@@ -237,9 +243,14 @@ def show_cell(record: DatasetRecord, cells: Cells, row: pd.Series) -> None:
         )
     stances = reads.documents(record.name)["stance"].dropna()
     found = compare_stored(
-        cells.retriever, *stored, k=cells.depth, stances=stances if len(stances) else None
+        cells.retriever,
+        *stored,
+        k=min(cells.depth, depth),
+        stances=stances if len(stances) else None,
     )
     st.subheader("What the retriever returned")
+    if depth < cells.depth:
+        st.caption(f"The stored lists hold {depth} documents at most; those are shown.")
     st.markdown(f"**{markdown_safe(sentences.comparison(found))}**")
     ids = [row["minuend_id"], row["subtrahend_id"]]
     gold = set(reads.store().gold(record.name, ids)["doc_id"])
@@ -258,6 +269,21 @@ def show_cell(record: DatasetRecord, cells: Cells, row: pd.Series) -> None:
             "probe_b": stored[1].text,
         },
     )
+
+
+def _ranks_only(cells: Cells, row: pd.Series) -> None:
+    """Both wordings, and where their gold answer stood, of a dataset that came without lists."""
+    st.subheader("Where the retriever found the answer")
+    st.info(
+        "Only the rank of the gold answer came with this dataset; the lists were not released.",
+        icon=":material/info:",
+    )
+    sides = ((cells.subtrahend, "subtrahend"), (cells.minuend, "minuend"))
+    for column, name, (group, side) in zip(st.columns(2), "AB", sides, strict=True):
+        with column:
+            st.html(markup.typed(f"Wording {name}: {group}", row[f"{side}_text"]))
+            gold = row[f"{side}_gold"]
+            st.caption("No rank is known." if pd.isna(gold) else f"Gold answer at rank {gold:,.0f}")
 
 
 def _list(

@@ -39,6 +39,7 @@ __all__ = [
     "gaps",
     "has_gold",
     "levels",
+    "list_depth",
     "moved",
     "overlaps",
     "ready_retriever",
@@ -264,6 +265,16 @@ def _run(
     path: str, inode: int, modified: int, dataset: str, retriever: str, query_id: str
 ) -> pd.DataFrame:
     return _open(path, inode, modified).run(dataset, retriever, query_id)
+
+
+def list_depth(dataset: str, retriever: str) -> int:
+    """How many documents the longest stored ranking holds; 0 where only ranks are stored."""
+    return _list_depth(*_identity(), dataset, retriever)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _list_depth(path: str, inode: int, modified: int, dataset: str, retriever: str) -> int:
+    return _open(path, inode, modified).list_depth(dataset, retriever)
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
