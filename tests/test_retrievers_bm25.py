@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from biasret.retrievers import RETRIEVERS, load
-from biasret.retrievers.bm25 import Lucene, Okapi, tokenise
+from biasret.retrievers.bm25 import Lucene, Okapi
+from biasret.tokens import tokenise
 
 WORDS = ["tax", "bill", "senate", "the", "a", "vote", "doctor", "cold", "rest", "smoke", "don't"]
 

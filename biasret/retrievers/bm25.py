@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
@@ -18,27 +17,14 @@ from biasret.retrievers.base import (
     rank_all,
     rounded,
 )
+from biasret.tokens import tokenise
 
-__all__ = ["BM25", "Lucene", "Okapi", "tokenise"]
-
-# Tang et al., section 2: lower case, no stop words, no stemming.
-_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+__all__ = ["BM25", "Lucene", "Okapi"]
 
 K1 = 1.5
 B = 0.75
 #: Share of the mean idf that words in more than half of the documents get (Okapi).
 EPSILON = 0.25
-
-
-def tokenise(text: str) -> list[str]:
-    """The paper's tokens of a text, in order.
-
-    Examples
-    --------
-    >>> tokenise("Don't tax the 1% (again)!")
-    ["don't", 'tax', 'the', '1', 'again']
-    """
-    return _TOKEN.findall(text.lower())
 
 
 class Scorer(Protocol):
