@@ -2,6 +2,12 @@
 
 from biasret.statistics.multiplicity import benjamini_hochberg, holm, minimum_detectable_effect
 from biasret.statistics.rank_tests import mann_whitney, stars, wilcoxon
+from biasret.statistics.regression import (
+    AdjustedGap,
+    Coefficient,
+    adjusted_paired,
+    adjusted_two_groups,
+)
 from biasret.statistics.resampling import (
     cluster_bootstrap_mean,
     sign_flip,
@@ -11,9 +17,13 @@ from biasret.statistics.resampling import (
 from biasret.statistics.results import GapResult, MeanResult, TestResult
 
 __all__ = [
+    "AdjustedGap",
+    "Coefficient",
     "GapResult",
     "MeanResult",
     "TestResult",
+    "adjusted_paired",
+    "adjusted_two_groups",
     "benjamini_hochberg",
     "cluster_bootstrap_mean",
     "holm",

@@ -100,13 +100,13 @@ def cluster_bootstrap_mean(
     'all values equal: resampling cannot show the uncertainty'
     """
     data = finite(values, name="values")
-    _check_settings(resamples, level)
+    check_settings(resamples, level)
     if data.size == 0:
         return MeanResult(None, None, None, 0, 0, "no values")
     if clusters is None:
         sums, counts = data, np.ones(data.size)
     else:
-        codes, n_clusters = _codes(clusters, n=data.size)
+        codes, n_clusters = cluster_codes(clusters, n=data.size)
         sums, counts = _sums(data, codes, n_clusters)
     means = np.empty(resamples)
     same_size = bool((counts == counts[0]).all())
@@ -117,9 +117,9 @@ def cluster_bootstrap_mean(
         total = pairs.take(drawn).sum(axis=1)
         means[rows] = total / (counts[0] * sums.size) if same_size else total.real / total.imag
 
-    use_indices(_generator(rng), (sums.size,), resamples, use)
-    low, high, note = _interval(means, level, data, fewest_clusters=sums.size)
-    return MeanResult(_mean(data), low, high, data.size, sums.size, note)
+    use_indices(generator_of(rng), (sums.size,), resamples, use)
+    low, high, note = percentile_interval(means, level, data, fewest_clusters=sums.size)
+    return MeanResult(exact_mean(data), low, high, data.size, sums.size, note)
 
 
 def two_group_bootstrap(
@@ -177,7 +177,7 @@ def two_group_bootstrap(
     """
     upper = finite(minuend, name="minuend values")
     lower = finite(subtrahend, name="subtrahend values")
-    _check_settings(resamples, level)
+    check_settings(resamples, level)
     if (minuend_clusters is None) != (subtrahend_clusters is None):
         raise InputError("Give clusters for both groups or for neither; found them for one.")
     n, m = upper.size, lower.size
@@ -192,20 +192,20 @@ def two_group_bootstrap(
         def use(rows: slice, drawn: np.ndarray) -> None:
             gaps[rows] = shares.take(drawn).sum(axis=1)
 
-        use_indices(_generator(rng), (n, m), resamples, use)
+        use_indices(generator_of(rng), (n, m), resamples, use)
     else:
         own = [_labels(minuend_clusters, n=n), _labels(subtrahend_clusters, n=m)]
-        codes, n_clusters = _codes(np.concatenate(own), n=n + m)
+        codes, n_clusters = cluster_codes(np.concatenate(own), n=n + m)
         sides = [_sums(upper, codes[:n], n_clusters), _sums(lower, codes[n:], n_clusters)]
         fewest = min(int(np.count_nonzero(counts)) for _, counts in sides)
-        gaps = _drawn_together(sides, resamples, _generator(rng))
+        gaps = _drawn_together(sides, resamples, generator_of(rng))
         left_out = resamples - gaps.size
-    estimate = _mean(upper) - _mean(lower)
+    estimate = exact_mean(upper) - exact_mean(lower)
     if gaps.size == 0:
         note: str | None = "no resample drew both groups: no interval"
         return GapResult(estimate, None, None, n, m, n_clusters, note)
     everything = np.concatenate([upper, lower])
-    low, high, note = _interval(gaps, level, everything, fewest_clusters=fewest)
+    low, high, note = percentile_interval(gaps, level, everything, fewest_clusters=fewest)
     if left_out:
         lost = f"{left_out:,} of {resamples:,} resamples drew only one group and were left out"
         note = f"{note}; {lost}" if note else lost
@@ -274,17 +274,17 @@ def sign_flip(
     (0.001, 1.0)
     """
     data = finite(differences, name="differences")
-    _check_settings(resamples, 0.95)
+    check_settings(resamples, 0.95)
     if stream not in ("paper", "counts"):
         raise InputError(f"Unknown stream {stream!r}. Available: paper, counts.")
     if data.size == 0:
         return TestResult(None, None, 0, 0, "sign-flip", "no pairs")
-    observed, size = _mean(data), np.abs(data)
+    observed, size = exact_mean(data), np.abs(data)
     n_zero = int((size <= TOLERANCE * size.max()).sum())
     least = (abs(observed) - TOLERANCE * float(size.mean())) * data.size
     if n_zero == data.size:
         return TestResult(1.0, observed, data.size, n_zero, "sign-flip", "all pairs tied")
-    generator = _generator(rng)
+    generator = generator_of(rng)
     sums = (word_signs if stream == "paper" else count_signs)(data, resamples, generator)
     hits = sum(int((np.abs(block) >= least).sum()) for block in sums)
     p_value = (1 + hits) / (resamples + 1)
@@ -310,7 +310,7 @@ def _drawn_together(
     return gaps[~np.isnan(gaps)]
 
 
-def _interval(
+def percentile_interval(
     replicates: np.ndarray, level: float, values: np.ndarray, *, fewest_clusters: int
 ) -> tuple[float | None, float | None, str | None]:
     if fewest_clusters == 1:
@@ -326,7 +326,7 @@ def _interval(
     return None, None, f"all {what} equal: resampling cannot show the uncertainty"
 
 
-def _mean(values: np.ndarray) -> float:
+def exact_mean(values: np.ndarray) -> float:
     # Exact summation, so that the order of rows cannot matter.
     return fsum(values.tolist()) / values.size
 
@@ -338,7 +338,7 @@ def _sums(values: np.ndarray, codes: np.ndarray, n_clusters: int) -> tuple[np.nd
     return sums, np.bincount(codes, minlength=n_clusters).astype(np.float64)
 
 
-def _codes(clusters: ArrayLike, *, n: int) -> tuple[np.ndarray, int]:
+def cluster_codes(clusters: ArrayLike, *, n: int) -> tuple[np.ndarray, int]:
     try:
         names, codes = np.unique(_labels(clusters, n=n), return_inverse=True)
     except TypeError as error:
@@ -357,11 +357,11 @@ def _labels(clusters: ArrayLike, *, n: int) -> np.ndarray:
     return labels
 
 
-def _generator(rng: int | np.random.Generator) -> np.random.Generator:
+def generator_of(rng: int | np.random.Generator) -> np.random.Generator:
     return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
 
 
-def _check_settings(resamples: int, level: float) -> None:
+def check_settings(resamples: int, level: float) -> None:
     if resamples < 1:
         raise InputError(f"There should be at least one resample; found {resamples}.")
     if not 0 < level < 1:
