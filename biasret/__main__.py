@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from biasret import __version__
-from biasret.commands import ask, check, data, exchange, judge, numbers
+from biasret.commands import ask, check, data, exchange, judge, numbers, residuals
 from biasret.commands import doctor as checkup
 from biasret.commands import layers as layers_command
 from biasret.errors import BiasretError, InputError
@@ -137,11 +137,15 @@ def _parser() -> argparse.ArgumentParser:
         "--mitigate", action="store_true", help="ask once more with the signal taken out"
     )
 
-    gaps = _command(commands, "gaps", numbers.gaps, "print measured gaps")
-    gaps.add_argument("--dataset", metavar="D")
-    gaps.add_argument("--metric", metavar="M")
-    gaps.add_argument("--k", type=int, metavar="K")
-    gaps.add_argument("--filter", metavar="F")
+    for name, run, about in (
+        ("gaps", numbers.gaps, "print measured gaps"),
+        ("residuals", residuals.residuals, "print what remains of gaps beyond vocabulary"),
+    ):
+        printed = _command(commands, name, run, about)
+        printed.add_argument("--dataset", metavar="D")
+        printed.add_argument("--metric", metavar="M")
+        printed.add_argument("--k", type=int, metavar="K")
+        printed.add_argument("--filter", metavar="F")
 
     layers = _command(commands, "layers", layers_command.layers, "probe a model layer by layer")
     layers.add_argument("--dataset", required=True, metavar="D", help="with two groups")

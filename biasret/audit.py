@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from biasret.statistics import (
 )
 from biasret.tables import check, empty
 
-__all__ = ["ALL", "Settings", "gaps", "levels"]
+__all__ = ["ALL", "Contrast", "Settings", "compared", "gaps", "levels"]
 
 #: The group of queries in a dataset that labels none.
 ALL = "all"
@@ -90,16 +90,12 @@ def gaps(
         A ``gaps`` table; without rows where the dataset labels no groups. An estimate,
         interval or p that cannot be had is missing, and ``note`` says why.
     """
-    minuend, subtrahend = record.minuend, record.subtrahend
-    if minuend is None or subtrahend is None or measurements.empty:
+    pairs = compared(queries, record)
+    if not pairs or measurements.empty:
         return empty("gaps")
-    pairs = [(minuend, subtrahend)]
-    if (queries["group"] == TRANSLATED).any():
-        pairs.append((TRANSLATED, subtrahend))
     rows = []
     for (retriever, metric, k, name), part in measurements.groupby(_BY, dropna=False, sort=True):
-        for first, second in pairs:
-            is_paired = record.is_paired or first == TRANSLATED
+        for first, second, is_paired in pairs:
             compute = _paired_row if is_paired else _two_group_row
             rows.append(
                 {
@@ -122,6 +118,25 @@ def gaps(
         table.loc[at, "p_holm"] = holm(p_values)
         table.loc[at, "p_bh"] = benjamini_hochberg(p_values)
     return check(table, "gaps")
+
+
+class Contrast(NamedTuple):
+    """Two groups that are compared, and whether within cells."""
+
+    minuend: str
+    subtrahend: str
+    is_paired: bool
+
+
+def compared(queries: pd.DataFrame, record: DatasetRecord) -> list[Contrast]:
+    """The contrasts of a dataset; none where it labels no groups."""
+    if record.minuend is None or record.subtrahend is None:
+        return []
+    pairs = [Contrast(record.minuend, record.subtrahend, record.is_paired)]
+    if (queries["group"] == TRANSLATED).any():
+        # A translation always has its original.
+        pairs.append(Contrast(TRANSLATED, record.subtrahend, True))
+    return pairs
 
 
 def _paired_row(

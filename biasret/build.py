@@ -17,6 +17,7 @@ from biasret import audit, contrasts, filters, judging, metrics, mitigation, run
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
+from biasret.residuals import store_residuals
 from biasret.retrievers import Retriever, built_by_default, load
 from biasret.retrievers.base import SCORE_DECIMALS
 from biasret.retrievers.cache import DiskCache, GivenFirst
@@ -42,6 +43,8 @@ STEPS = {
     "measurements": 1,
     "gaps": 1,
     "mitigations": 1,
+    "token_scores": 1,
+    "residuals": 1,
 }
 
 
@@ -431,6 +434,9 @@ def build_dataset(
     did.append(_measure_rest(folder, dataset))
     did.append(build_gaps(folder, dataset, force=force, progress=progress))
     did.append(build_mitigations(folder, dataset, force=force, progress=progress))
+    current = _current(folder, dataset.record.name)
+    options: Any = {"steps": STEPS, "source": _source, "force": force, "progress": progress}
+    did.append(store_residuals(folder, dataset, current, **options))
     return any(did)
 
 

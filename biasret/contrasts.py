@@ -33,7 +33,7 @@ class Paired:
 
 @dataclass(frozen=True)
 class TwoGroups:
-    """Values of two groups, each in order of query_id, with their clusters.
+    """Values of two groups, each in order of query_id, with whose they are and their clusters.
 
     Attributes
     ----------
@@ -43,6 +43,8 @@ class TwoGroups:
 
     minuend: np.ndarray
     subtrahend: np.ndarray
+    minuend_queries: np.ndarray
+    subtrahend_queries: np.ndarray
     minuend_clusters: np.ndarray
     subtrahend_clusters: np.ndarray
     dropped: dict[str, int]
@@ -126,6 +128,8 @@ def two_groups(
     return TwoGroups(
         minuend=first["value"].to_numpy(dtype=np.float64),
         subtrahend=second["value"].to_numpy(dtype=np.float64),
+        minuend_queries=first["query_id"].to_numpy(dtype=object),
+        subtrahend_queries=second["query_id"].to_numpy(dtype=object),
         minuend_clusters=first["cluster_id"].to_numpy(dtype=object),
         subtrahend_clusters=second["cluster_id"].to_numpy(dtype=object),
         dropped=dropped,

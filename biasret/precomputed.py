@@ -59,7 +59,10 @@ _CUT = "+"
 _LEFT_BEHIND = 3_600
 #: Vectors read from a file at a time.
 _AT_A_TIME = 8_192
-_VERSIONED = ("numpy", "pandas", "pyarrow", "scipy", "bm25s", "torch", "sentence-transformers")
+_VERSIONED = (
+    *("numpy", "pandas", "pyarrow", "scipy", "statsmodels"),
+    *("bm25s", "torch", "sentence-transformers"),
+)
 
 
 def default_folder() -> Path:

@@ -195,6 +195,29 @@ TABLES: Catalogue[Table] = Catalogue(
             ("dataset", "retriever", "mitigation", "quantity", "metric", "k"),
         ),
         Table(
+            "token_scores",
+            "how strongly each token of two groups' queries points to the minuend",
+            _columns(
+                "dataset minuend subtrahend token count_minuend:int count_subtrahend:int"
+                " log_odds:float zeta:float"
+            ),
+            ("dataset", "minuend", "subtrahend", "token"),
+        ),
+        Table(
+            "residuals",
+            "the gap, and what remains of it once vocabulary is held fixed",
+            _columns(
+                "dataset retriever metric filter minuend subtrahend design covariance interval"
+                " n:int n_minuend:int n_subtrahend:int n_clusters:int",
+                "k:int gap:float gap_low:float gap_high:float gap_p:float gap_p_holm:float"
+                " residual:float residual_low:float residual_high:float residual_error:float"
+                " p_value:float p_holm:float"
+                " slope:float slope_low:float slope_high:float slope_p:float"
+                " mean_regressor:float contribution:float r_squared:float note",
+            ),
+            ("dataset", "retriever", "metric", "k", "filter", "minuend", "subtrahend"),
+        ),
+        Table(
             "embeddings",
             "one vector per document or query, L2-normalised",
             _columns("dataset retriever kind id vector:vector text_sha256 truncated:bool"),

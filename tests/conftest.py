@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasret import audit, metrics, runs
+from biasret import audit, metrics, residuals, runs
 from biasret.build import save_dataset
 from biasret.datasets.base import Dataset, DatasetRecord
 from biasret.precomputed import Folder
@@ -231,6 +231,12 @@ def store_results(folder: Folder, dataset: Dataset) -> None:
         pd.concat(tables, ignore_index=True), dataset.queries, dataset.record, settings=QUICK
     )
     folder.write("gaps", gaps, dataset=name)
+    tokens = residuals.vocabulary(dataset.queries, dataset.record)
+    folder.write("token_scores", tokens, dataset=name)
+    remaining = residuals.residuals(
+        tables, dataset.queries, dataset.record, tokens=tokens, gaps=gaps, settings=QUICK
+    )
+    folder.write("residuals", remaining, dataset=name)
 
 
 @pytest.fixture

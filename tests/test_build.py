@@ -13,6 +13,7 @@ from biasret import audit, build, metrics
 from biasret.datasets.base import Dataset
 from biasret.errors import NothingStored
 from biasret.precomputed import Folder
+from biasret.residuals import fits
 from biasret.retrievers.dense import Dense
 from biasret.tables import TABLES
 
@@ -87,22 +88,33 @@ def rewritten(bench: Bench, before: dict[str, int]) -> set[str]:
     return {name.split("/")[0] for name, at in bench.times().items() if before.get(name) != at}
 
 
-EVERYTHING = {"embeddings", "runs", "gold_ranks", "measurements", "levels", "gaps"}
+VOCABULARY = {"token_scores", "residuals"}
+EVERYTHING = {
+    *("embeddings", "runs", "gold_ranks", "measurements", "levels", "gaps"),
+    *VOCABULARY,
+}
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda d: changed(d, "documents", text=d.documents["text"] + " tax"), EVERYTHING),
+        # Tokens are scored in queries, whatever there is to be found.
+        (
+            lambda d: changed(d, "documents", text=d.documents["text"] + " tax"),
+            EVERYTHING - {"token_scores"},
+        ),
         (lambda d: changed(d, "queries", text=d.queries["text"] + " tax"), EVERYTHING),
         # Judgements change ranks of gold, not vectors.
-        (lambda d: replace(d, qrels=d.qrels.iloc[1:]), EVERYTHING - {"embeddings"}),
-        # A record that compares other groups changes the gaps alone, with their levels.
+        (lambda d: replace(d, qrels=d.qrels.iloc[1:]), EVERYTHING - {"embeddings", "token_scores"}),
+        # A record that compares other groups changes what follows from the values.
         (
             lambda d: replace(d, record=replace(d.record, minuend="left", subtrahend="right")),
-            {"gaps", "levels"},
+            {"gaps", "levels", *VOCABULARY},
         ),
-        (lambda d: replace(d, record=replace(d.record, is_paired=False)), {"gaps", "levels"}),
+        (
+            lambda d: replace(d, record=replace(d.record, is_paired=False)),
+            {"gaps", "levels", "residuals"},
+        ),
         (lambda d: replace(d, record=replace(d.record, label="Other words")), set()),
     ],
     ids=["documents", "queries", "qrels", "groups", "design", "label"],
@@ -143,7 +155,11 @@ def test_force_redoes_everything(bench, monkeypatch):
     bench.build(toy_dataset(), "words", "by-hand")
     before = bench.times()
     done = []
-    for module, name in ((build.runs, "retrieve"), (metrics, "measure"), (audit, "gaps")):
+    steps = (
+        *((build.runs, "retrieve"), (metrics, "measure"), (audit, "gaps")),
+        *((fits, "vocabulary"), (fits, "residuals")),
+    )
+    for module, name in steps:
         original = getattr(module, name)
 
         def noted(*args, _original=original, _name=name, **options):
@@ -152,17 +168,20 @@ def test_force_redoes_everything(bench, monkeypatch):
 
         monkeypatch.setattr(module, name, noted)
     assert bench.build(toy_dataset(), "words", "by-hand", force=True)
-    assert sorted(done) == ["gaps", "measure", "measure", "retrieve", "retrieve"]
+    assert sorted(done) == [
+        *("gaps", "measure", "measure", "residuals", "retrieve", "retrieve", "vocabulary")
+    ]
     # The same came out, so no reader need notice.
     assert bench.times() == before
 
 
-def test_changed_settings_change_gaps_and_levels_alone(bench, monkeypatch):
+def test_changed_settings_change_what_follows_from_the_values_alone(bench, monkeypatch):
     bench.build(toy_dataset())
     before = bench.times()
     monkeypatch.setattr(audit, "PAPER", replace(QUICK, seed=7))
     assert bench.build(toy_dataset())
-    assert rewritten(bench, before) == {"gaps", "levels"}
+    # Residuals stand beside the gap's own interval, so they are made anew with it.
+    assert rewritten(bench, before) == {"gaps", "levels", "residuals"}
 
 
 def test_a_changed_metric_is_measured_anew(bench, monkeypatch):
@@ -178,7 +197,7 @@ def test_a_changed_metric_is_measured_anew(bench, monkeypatch):
     assert build._source(metrics) == "changed biasret.metrics"
 
 
-@pytest.mark.parametrize("step", ["embeddings", "runs", "measurements", "gaps"])
+@pytest.mark.parametrize("step", list(build.STEPS))
 def test_a_raised_step_number_redoes_the_step(bench, monkeypatch, step):
     bench.build(toy_dataset())
     before = bench.times()
@@ -246,6 +265,8 @@ def test_a_dataset_without_groups_has_levels_and_no_gaps(bench):
     )
     assert bench.build(ungrouped)
     assert len(bench.folder.read("gaps", "toy")) == 0
+    with pytest.raises(NothingStored):
+        bench.folder.read("residuals", "toy")
     assert set(bench.folder.read("levels", "toy", "words")["group"]) == {"all"}
     assert not bench.build(ungrouped)
 
@@ -287,9 +308,10 @@ def test_progress_counts_every_item_once(bench):
 
     toy = toy_dataset()
     bench.build(toy, "words", "by-hand", progress=progress)
-    assert len(counted) == 5  # two kinds of vectors, two rankings, the gaps
+    # Two kinds of vectors, two rankings, the gaps, and what remains of them.
+    assert len(counted) == 6
     assert all(total == done for total, done in counted.values())
-    assert sorted(total for total, _ in counted.values()) == [3, 9, 9, 9, 10]
+    assert sorted(total for total, _ in counted.values()) == [2, 3, 9, 9, 9, 10]
     assert all(title.startswith("toy: ") for title in counted)
 
 
@@ -306,7 +328,7 @@ def test_results_depend_on_nothing_but_the_inputs(tmp_path, monkeypatch):
                 for table in PER_RETRIEVER
                 for retriever in bench.folder.retrievers(table, "toy")
             }
-            | {("gaps", None): bench.folder.content("gaps", "toy")}
+            | {(table, None): bench.folder.content(table, "toy") for table in ("gaps", *VOCABULARY)}
         )
     assert contents[0] == contents[1]
 

@@ -34,7 +34,7 @@ from biasret.statistics.resampling import (
     percentile_interval,
 )
 from biasret.statistics.results import TOLERANCE, finite
-from biasret.statistics.streams import index_blocks
+from biasret.statistics.streams import use_indices
 
 __all__ = ["NO_COEFFICIENT", "AdjustedGap", "Coefficient", "adjusted_paired", "adjusted_two_groups"]
 
@@ -377,7 +377,8 @@ def _resampled(data: _Data, n_groups: int, resamples: int, rng: np.random.Genera
     of_cluster = np.stack(sums, axis=1)
     smallest = TOLERANCE * float(of_cluster[:, 3::5].sum())
     found = np.empty(resamples)
-    for rows, drawn in index_blocks(rng, (data.n_clusters,), resamples):
+
+    def use(rows: slice, drawn: np.ndarray) -> None:
         height = len(drawn)
         places = drawn + np.arange(height)[:, None] * data.n_clusters
         times = np.bincount(places.ravel(), minlength=height * data.n_clusters)
@@ -393,6 +394,8 @@ def _resampled(data: _Data, n_groups: int, resamples: int, rng: np.random.Genera
             for g, (x_centre, y_centre) in enumerate(centres)
         ]
         found[rows] = levels[0] if n_groups == 1 else levels[1] - levels[0]
+
+    use_indices(rng, (data.n_clusters,), resamples, use)
     return found[~np.isnan(found)]
 
 

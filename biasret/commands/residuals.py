@@ -1,0 +1,66 @@
+"""The command that prints what remains of gaps once vocabulary is held fixed."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from biasret.commands.shared import emit, known_dataset, open_store, records_of
+
+__all__ = ["residual_line", "residuals"]
+
+
+def residuals(arguments: argparse.Namespace) -> int:
+    """``residuals``: stored residual gaps as lines or JSON."""
+    from biasret.filters import filter_named
+    from biasret.metrics import METRICS
+    from biasret.tables import check
+
+    if arguments.metric is not None:
+        METRICS[arguments.metric]
+    if arguments.filter is not None:
+        filter_named(arguments.filter)
+    store = open_store()
+    dataset = None if arguments.dataset is None else known_dataset(store, arguments.dataset)
+    found = store.rows(
+        "residuals", dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter
+    )
+    if arguments.json:
+        emit(arguments, records_of(check(found, "residuals")), "")
+        return 1 if found.empty else 0
+    if found.empty:
+        print("No residuals are stored for this choice; run `python -m biasret build`.")
+        return 1
+    for row in found.to_dict("records"):
+        print(residual_line(row))
+    return 0
+
+
+def residual_line(row: dict[str, Any]) -> str:
+    """One gap and what remains of it as a line of text."""
+    import pandas as pd
+
+    from biasret.metrics import METRICS
+    from biasret.statistics import stars
+
+    k = None if pd.isna(row["k"]) else int(row["k"])
+    name = METRICS[row["metric"]].title(k)
+    head = f"{row['dataset']}  {row['retriever']:<16} {name:<10} {row['filter']:<11}"
+    contrast = f"{row['minuend']} minus {row['subtrahend']}"
+    gap = "no gap" if pd.isna(row["gap"]) else f"{row['gap']:+.4f}"
+    if pd.isna(row["residual"]):
+        return f"{head} {contrast} {gap}, no residual: {row['note']}"
+    interval = (
+        "no interval"
+        if pd.isna(row["residual_low"])
+        else f"[{row['residual_low']:+.4f}, {row['residual_high']:+.4f}]"
+    )
+    p = "no p"
+    if not pd.isna(row["p_value"]):
+        # Stars stand for the corrected p, here as on the pages.
+        corrected = f"{row['p_holm']:.2g}{stars(row['p_holm'])}"
+        p = f"p {row['p_value']:.2g} ({row['covariance']}; {corrected} after Holm)"
+    return (
+        f"{head} {contrast} {gap}, beyond vocabulary {row['residual']:+.4f} {interval}"
+        f"  vocabulary {row['contribution']:+.4f}  n {row['n']}  {p}"
+    )
