@@ -28,6 +28,11 @@ st.navigation(
             icon=":material/record_voice_over:",
         ),
         st.Page("pages/query_by_query.py", title="Query by query", icon=":material/list:"),
+        st.Page(
+            "pages/beyond_vocabulary.py",
+            title="Beyond vocabulary",
+            icon=":material/match_word:",
+        ),
         st.Page("pages/mitigation.py", title="Mitigation", icon=":material/translate:"),
         st.Page(
             "pages/data_and_judging.py",

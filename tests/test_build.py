@@ -197,7 +197,8 @@ def test_a_changed_metric_is_measured_anew(bench, monkeypatch):
     assert build._source(metrics) == "changed biasret.metrics"
 
 
-@pytest.mark.parametrize("step", list(build.STEPS))
+# Nothing is mitigated in the ten documents.
+@pytest.mark.parametrize("step", [step for step in build.STEPS if step != "mitigations"])
 def test_a_raised_step_number_redoes_the_step(bench, monkeypatch, step):
     bench.build(toy_dataset())
     before = bench.times()

@@ -11,13 +11,21 @@ from biasret.reproduction.disagreements import DISAGREEMENTS, disagreements
 from biasret.reproduction.gaps import published_gaps, published_means, published_recall
 from biasret.reproduction.numbers import exhibit_numbers
 from biasret.reproduction.release import check_release
+from biasret.reproduction.residuals import (
+    PUBLISHED_RESIDUALS,
+    PublishedResiduals,
+    published_residuals,
+    published_summary,
+)
 from biasret.reproduction.results import ExhibitCheck
 
 __all__ = [
     "DISAGREEMENTS",
     "PUBLISHED_GAPS",
+    "PUBLISHED_RESIDUALS",
     "ExhibitCheck",
     "PublishedGaps",
+    "PublishedResiduals",
     "check",
     "check_release",
     "disagreements",
@@ -25,6 +33,8 @@ __all__ = [
     "published_gaps",
     "published_means",
     "published_recall",
+    "published_residuals",
+    "published_summary",
 ]
 
 

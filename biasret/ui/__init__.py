@@ -25,6 +25,7 @@ from biasret.ui.probing import ask_question, probe_setup, show_probe
 from biasret.ui.reads import counts, datasets, gaps, levels, store
 from biasret.ui.results import results
 from biasret.ui.story import NEXT, story, where_next
+from biasret.ui.vocabulary import carrying_words, pick_outcome, remaining
 
 #: Measured and published numbers are never shown as one.
 WORLDS = {"measured": "measured here", "published": "published by the paper"}
@@ -37,6 +38,7 @@ __all__ = [
     "about_dataset",
     "ask_question",
     "audit_run",
+    "carrying_words",
     "choose_cells",
     "counts",
     "datasets",
@@ -56,10 +58,12 @@ __all__ = [
     "pick_filter",
     "pick_k",
     "pick_measured_k",
+    "pick_outcome",
     "pick_retrievers",
     "probe_setup",
     "published",
     "published_data",
+    "remaining",
     "remember_link",
     "results",
     "save",

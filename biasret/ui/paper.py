@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
+from biasret.catalogue import Catalogue
 from biasret.metrics import METRICS
 from biasret.published import EXHIBITS
 from biasret.reproduction import disagreements, exhibit_numbers
-from biasret.ui.exhibits import SHOWN, VIEWS
+from biasret.ui.exhibits import SHOWN, VIEWS, Shown
+from biasret.ui.exhibits_vocabulary import CONTROL_VIEWS, CONTROLS
 from biasret.ui.pages import markdown_safe, pick, save, show
 
 __all__ = ["every_number", "notes", "paper", "published"]
+
+
+#: Every exhibit that stands on a page, and what they are sorted by there.
+EVERY_SHOWN: Catalogue[Shown] = Catalogue(
+    "published exhibit on a page", [*SHOWN.values(), *CONTROLS]
+)
+EVERY_VIEW = VIEWS | CONTROL_VIEWS
 
 
 def paper(page: str, *, key: str) -> None:
@@ -19,12 +28,12 @@ def paper(page: str, *, key: str) -> None:
     Parameters
     ----------
     page
-        A script of ``pages/`` that `SHOWN` places exhibits on.
+        A script of ``pages/`` that `EVERY_SHOWN` places exhibits on.
     key
         Prefix of the page's choices in the link.
     """
-    here = [one for one in SHOWN.values() if one.page == page]
-    views = {name: label for name, label in VIEWS.items() if any(o.view == name for o in here)}
+    here = [one for one in EVERY_SHOWN.values() if one.page == page]
+    views = {name: label for name, label in EVERY_VIEW.items() if any(o.view == name for o in here)}
     view = pick("Published results", f"{key}_view", views)
     for one in here:
         if one.view == view:
@@ -37,9 +46,9 @@ def published(name: str, *, key: str) -> None:
     Parameters
     ----------
     name
-        A key of `SHOWN`.
+        A key of `EVERY_SHOWN`.
     """
-    exhibit = SHOWN[name]
+    exhibit = EVERY_SHOWN[name]
     drawn = exhibit.draw()
     titles = "; ".join(EXHIBITS[one].title for one in exhibit.exhibits)
     first = drawn.table.iloc[0]

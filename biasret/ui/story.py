@@ -23,6 +23,7 @@ NEXT = {
     "pages/political_lean.py": "**Political lean**: do results match the asker's lean?",
     "pages/dialect.py": "**Dialect**: do questions in AAL find worse answers?",
     "pages/query_by_query.py": "**Query by query**: which questions move most?",
+    "pages/beyond_vocabulary.py": "**Beyond vocabulary**: what remains at equal words?",
     "pages/mitigation.py": "**Mitigation**: what does translating or neutralising buy?",
     "pages/data_and_judging.py": "**Data and judging**: what went in, and who judged?",
     "pages/audit.py": "**Audit**: does your own search change with the asker?",
