@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import charts, monkeypatch_module, opened, store, words
+
+from biasret.signals.dialect.scoring import COMPONENTS
 
 __all__ = ["monkeypatch_module", "store"]
 
@@ -206,6 +209,35 @@ class TestSwitch:
         text = text_of(app)
         assert "With the signal taken out" in text
         assert "= same lean" in text
+
+
+class TestScores:
+    def opened(self) -> AppTest:
+        app = asked("He don't have no fever.")
+        app.session_state["probe_scores"] = True
+        app.run()
+        assert not app.exception
+        return app
+
+    def test_features_are_counted_and_their_limits_said(self, store):
+        text = text_of(self.opened())
+        assert "2: invariant dont, negative concord" in text
+        assert "nobody's identity can be read from it" in text
+        assert "has not been imported" in text
+        assert "AAL index of its words" not in text
+
+    def test_the_word_model_is_shown_once_its_table_is_there(self, store):
+        counts = pd.DataFrame({"word": ["he", "don't"]})
+        for name, n in zip(COMPONENTS, (90, 5, 5, 9), strict=True):
+            counts[name] = [n, n]
+        path = store.resource("twitteraae")
+        assert not path.exists()
+        path.parent.mkdir(exist_ok=True)
+        counts.to_parquet(path)
+        try:
+            assert "AAL index of its words" in text_of(self.opened())
+        finally:
+            path.unlink()
 
 
 class TestStored:

@@ -13,6 +13,7 @@ from biasret.errors import BiasretError, InputError
 from biasret.probe import ORIGINS, SWITCHES, Question, Switch, Wording
 from biasret.ui import reads
 from biasret.ui.pages import markdown_safe, pick
+from biasret.ui.probing.scores import show_scores
 from biasret.ui.probing.setup import Setup, corpus_of
 
 __all__ = ["MAX_TEXT", "ask_question"]
@@ -69,6 +70,8 @@ def ask_question(setup: Setup) -> Question | None:
         return None
     _detected(text, switch)
     _wordings(setup, question, bind)
+    if not setup.is_presented:
+        show_scores(question)
     for sentence in probe.warnings(question):
         st.warning(markdown_safe(sentence), icon=":material/difference:")
     if question.a.text == question.b.text:
