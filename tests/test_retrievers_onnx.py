@@ -45,6 +45,14 @@ def test_an_export_gives_the_vectors_of_torch(models: Path) -> None:
     assert made.encode_documents(TEXTS[::-1]) == pytest.approx(mine[::-1], abs=1e-5)
 
 
+def test_an_export_is_quiet(
+    models: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    onnx_models._export(tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx").exists()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_it_is_exported_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnx_models, "_export", lambda target: pytest.fail("exported again"))
     assert prepare("minilm-l6", models=models)

@@ -19,7 +19,13 @@ from biasret.retrievers.base import RetrieverRecord, batches_by_tokens
 from biasret.retrievers.weights import packaged_minilm
 from biasret.runtime import cpu_count, prepare
 
-__all__ = ["Model2Vec", "SentenceTransformers", "distilled_minilm", "packaged_minilm"]
+__all__ = [
+    "Model2Vec",
+    "SentenceTransformers",
+    "distilled_minilm",
+    "packaged_minilm",
+    "quiet",
+]
 
 #: Tokens, padding included, that go through a transformer together on a processor. Small
 #: batches stay in its caches: 512 gave 37 texts per CPU second, 8,192 gave 23 (MiniLM).
@@ -56,7 +62,7 @@ class SentenceTransformers:
             settings["attn_implementation"] = record.attention
         source = str(folder()) if folder else record.checkpoint
         try:
-            with _quiet():
+            with quiet():
                 self._model = SentenceTransformer(
                     source,
                     device=device,
@@ -151,7 +157,7 @@ class SentenceTransformers:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep the libraries' loading reports off the screen."""
     import transformers
 
@@ -238,7 +244,7 @@ def _distil(folder: Path, *, dimension: int) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".distil-", suffix=".part", dir=folder.parent))
     try:
-        with _quiet():
+        with quiet():
             made = distill(model_name=str(packaged_minilm()), pca_dims=dimension)
             made.save_pretrained(beside)
         with (beside / "model.safetensors").open("rb") as handle:
