@@ -335,6 +335,7 @@ class Maker:
             for new, old in enumerate(kept)
         ]
         self.jsonl("hcmagic/data/hcmagic_100k/synth_paired.jsonl", paired)
+        self.tokens("lex_residual", ("count_WME", "count_AAL"))
         qrels |= {f"hcsynth_q_{new}": self.twins(int(rows[old])) for new, old in enumerate(kept)}
         ids = [row["qid"] for row in paired]
         dense = ["aal_synth1", "aal_synth2", "aal_synth3", "wme_real"]
@@ -360,6 +361,7 @@ class Maker:
         self.csv("hcmagic/data/healthq_aal/hcmagic_aal_wme.csv", table)
         translated = [{"row_id": str(at + 1), "trans_aal": self.text(20)} for at in range(n_aal)]
         self.jsonl("hcmagic/data/healthq_aal/hcmagic_aal_translated.jsonl", translated)
+        self.tokens("lex_residual_real", ("count_AAL", "count_WME"))
         kept = [at for at in range(n_aal) if at != 4]
         aal = [f"hcm_aal_{at}" for at in kept]
         trans = [f"hcm_trans_{at}" for at in kept]
@@ -374,6 +376,13 @@ class Maker:
                 *((one, "wme_real") for one in wme),
             ]
             self.metrics(retriever, "real", asked, n)
+
+    def tokens(self, name: str, columns: tuple[str, str]) -> None:
+        zeta = np.sort(self.rng.normal(size=len(WORDS) + 2))[::-1]
+        words = [*WORDS, "plz", "help"]
+        counts = dict.fromkeys(columns, 5)
+        frame = pd.DataFrame({"token": words, **counts, "log_odds": zeta / 2, "zeta": zeta})
+        self.csv(f"hcmagic/results/{name}_token_logodds.csv", frame)
 
     def metrics(self, retriever: str, what: str, asked: list[tuple[str, str]], n: int) -> None:
         ranks = np.minimum(n, 1 + (n ** self.rng.random(len(asked))).astype(int))

@@ -530,3 +530,10 @@ def test_sample_ids_of_natural_questions_need_not_be_contiguous(parts):
     asked = set(parts["s_hcmagic_nat"].dataset.queries["query_id"])
     assert {"hcm_aal_9", "hcm_aal_645", "hcm_trans_0"} <= asked
     assert "hcm_aal_10" not in asked
+
+
+def test_sample_a_table_of_token_scores_that_is_not_whole_gives_no_question_a_score(parts):
+    for name in ("s_hcmagic_synth", "s_hcmagic_nat"):
+        part = parts[name]
+        assert any("have no released score" in note for note in part.notes)
+        assert not any(given.table == "query_values" for given in part.given)

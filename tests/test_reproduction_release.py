@@ -278,3 +278,99 @@ def test_the_command_says_what_is_off(stored, monkeypatch, capsys):
 def test_an_import_that_is_not_there_is_named(tmp_path):
     with pytest.raises(UnknownName, match="Available: none"):
         beside(Folder(tmp_path), "r")
+
+
+# -- vocabulary held fixed ---------------------------------------------------------------------
+
+
+def least_squares(columns: list[np.ndarray], outcome: np.ndarray) -> np.ndarray:
+    """Coefficients by the normal equations."""
+    design = np.column_stack(columns)
+    return np.linalg.solve(design.T @ design, design.T @ outcome)
+
+
+def recipe(exhibit: str):
+    return next(one for one in RECIPES if one.exhibit == exhibit).compute
+
+
+def test_table_14_is_a_regression_on_the_released_scores(made, stored):
+    scores = {
+        (row["article_id"], row["frame"]): float(row["lex_L"]) - float(row["lex_R"])
+        for row in lines(made / "allsides_synth/results/cell_lex_asymmetry.csv")
+    }
+    data = imported(stored, "r")["allsides_synth"]
+    listed = {
+        query: sum(CODES[stance] for _, stance in of) / 10
+        for query, of in lists_of(made, "allsides_synth", BGE).items()
+    }
+    ranks = pd.read_parquet(made / "allsides_synth/results/_min_story_rank.parquet")
+    ranks = ranks[(ranks["encoder"] == BGE) & (ranks["min_story_rank"] <= 10)]
+    reached = set(ranks["query_id"])
+    kept = [(a, f) for a, f in cells_of(made) if {f"{a}__{f}__left", f"{a}__{f}__right"} <= reached]
+    turned = np.array([listed[f"{a}__{f}__left"] - listed[f"{a}__{f}__right"] for a, f in kept])
+    regressor = np.array([scores[cell] for cell in kept])
+    alpha, beta = least_squares([np.ones(len(kept)), regressor], turned)
+    found = row_of(recipe("table14")(data), retriever=BGE)
+    assert found["alpha"] == pytest.approx(-alpha, abs=1e-12)
+    assert found["beta"] == pytest.approx(beta, abs=1e-12)
+    assert found["mean_regressor"] == pytest.approx(-regressor.mean(), abs=1e-12)
+    assert found["gap"] == pytest.approx(
+        found["alpha"] + found["beta"] * found["mean_regressor"], abs=1e-12
+    )
+    assert found["alpha_ci_low"] < found["alpha"] < found["alpha_ci_high"]
+
+
+def test_tables_15_and_16_hold_a_titles_released_score_fixed(made, stored):
+    data = imported(stored, "r")["reddit_nat"]
+    rows = [
+        row
+        for row in lines(made / "reddit_nat/results/lex_residual_per_query.csv")
+        if row["encoder"] == BGE
+    ]
+    score = np.array([float(row["lex"]) for row in rows])
+    is_high = np.array([row["ideology"] == "conservative" for row in rows], dtype=float)
+    lean = np.array([float(row["lean"]) for row in rows])
+    alpha, beta, gamma = least_squares([np.ones(len(rows)), score, is_high], lean)
+    found = row_of(recipe("table15")(data), retriever=BGE)
+    assert (found["gamma"], found["beta"]) == pytest.approx((gamma, beta), abs=1e-12)
+    residual = lean - (alpha + beta * score + gamma * is_high)
+    design = np.column_stack([np.ones(len(rows)), score, is_high])
+    inverse = np.linalg.inv(design.T @ design)
+    meat = design.T @ (design * (residual**2)[:, None])
+    hc1 = inverse @ meat @ inverse * len(rows) / (len(rows) - 3)
+    assert found["gamma_se"] == pytest.approx(math.sqrt(hc1[2, 2]), rel=1e-9)
+    of_gold = row_of(recipe("table16")(data), retriever=BGE)
+    of_eight = row_of(political.table08(data), retriever=BGE)
+    assert of_gold["gap"] == pytest.approx(of_eight["gap"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("exhibit", "dataset", "file"),
+    [
+        ("table17", "hcmagic_synth", "lex_residual"),
+        ("table18", "hcmagic_nat", "lex_residual_real"),
+    ],
+)
+def test_tables_17_and_18_sum_the_released_scores_of_tokens(made, stored, exhibit, dataset, file):
+    zeta = {
+        row["token"]: float(row["zeta"])
+        for row in lines(made / f"hcmagic/results/{file}_token_logodds.csv")
+    }
+    data = imported(stored, "r")[dataset]
+    known = data.query_values("lexical")
+    for query in data.queries.itertuples():
+        if query.group == "back":
+            assert query.query_id not in known.index
+        else:
+            expected = sum(zeta[token] for token in query.text.split())
+            assert known[query.query_id] == pytest.approx(expected, abs=1e-9)
+    found = row_of(recipe(exhibit)(data), retriever=BGE)
+    if exhibit == "table17":
+        total = found["alpha"] + found["beta"] * found["mean_regressor"]
+    else:
+        apart = found["mean_lex_minuend"] - found["mean_lex_subtrahend"]
+        total = found["gamma"] + found["beta"] * apart
+        assert found["gap"] == pytest.approx(
+            found["mean_minuend"] - found["mean_subtrahend"], abs=1e-12
+        )
+    assert found["gap"] == pytest.approx(total, abs=1e-12)

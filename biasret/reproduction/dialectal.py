@@ -11,7 +11,15 @@ from biasret.reproduction import recomputed
 from biasret.reproduction.imported import ImportedDataset
 from biasret.statistics import cluster_bootstrap_mean, sign_flip, wilcoxon
 
-__all__ = ["figure_means", "lengths", "natural_ranks", "table11", "table12", "table13"]
+__all__ = [
+    "figure_means",
+    "lengths",
+    "natural_ranks",
+    "reciprocals",
+    "table11",
+    "table12",
+    "table13",
+]
 
 Rows = list[dict[str, Any]]
 
@@ -48,7 +56,7 @@ def lengths(data: ImportedDataset, dataset: str) -> Rows:
     return found
 
 
-def _reciprocals(data: ImportedDataset, retriever: str) -> pd.DataFrame:
+def reciprocals(data: ImportedDataset, retriever: str) -> pd.DataFrame:
     """Reciprocal ranks by cell, a column for each variant; cells in order of the WME questions."""
     ranks = data.ranks(retriever)
     wide = (1 / ranks["rank"]).set_axis([ranks["cell_id"], ranks["variant"]]).unstack()
@@ -61,7 +69,7 @@ def table11(data: ImportedDataset) -> Rows:
     """WME minus the mean of three AAL rewrites; signs run in the order of the questions."""
     found = []
     for retriever in data.retrievers:
-        wide = _reciprocals(data, retriever)
+        wide = reciprocals(data, retriever)
         if wide.empty:
             continue
         wme = wide["wme_real"].to_numpy()

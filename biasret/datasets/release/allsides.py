@@ -106,6 +106,10 @@ def load(files: Files, name: str, texts: Corpus) -> Loaded | None:
         notes,
     )
     given: list[Given] = []
+    scored = cell_lexical(files)
+    if scored is not None:
+        scored = scored[scored["query_id"].isin(queries["query_id"])]
+        given.append(Given("query_values", scored.assign(dataset=name, quantity="lexical")))
     for retriever in dict.fromkeys([*lists, *lean["encoder"].unique()]):
         given += _results(
             name,

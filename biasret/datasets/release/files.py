@@ -92,6 +92,11 @@ class Files:
         self.n_read[name] = len(rows.places)
         return rows
 
+    def token_scores(self, name: str) -> dict[str, float] | None:
+        """Score of each token of a released table of log-odds; None where there is none."""
+        frame = self.frame(name, {"token": "text", "zeta": "float"})
+        return None if frame is None else dict(zip(frame["token"], frame["zeta"], strict=True))
+
     def frame(self, name: str, kinds: Mapping[str, str]) -> pd.DataFrame | None:
         """A CSV file of numbers and ids, by Arrow; None where there is none.
 

@@ -14,6 +14,7 @@ from biasret.datasets.decoding import decode
 from biasret.datasets.release import rankings
 from biasret.datasets.release.files import Files, refuse
 from biasret.errors import FileError
+from biasret.tokens import tokenise
 
 __all__ = ["Shared", "load_natural", "load_rewritten", "shared"]
 
@@ -144,7 +145,8 @@ def load_rewritten(files: Files, name: str, both: Shared) -> Loaded | None:
         "a question's AAL value is the mean over its rewrites",
         is_paired=True,
     )
-    return _loaded(record, table, judged, both, metrics, notes)
+    scores = files.token_scores(f"{_BASE}/results/lex_residual_token_logodds.csv")
+    return _loaded(record, table, judged, both, metrics, notes, scores)
 
 
 def _paired(files: Files, notes: list[str]) -> pd.DataFrame | None:
@@ -259,7 +261,8 @@ def load_natural(files: Files, name: str, both: Shared) -> Loaded | None:
         "question translated to WME by gpt-5-mini",
         is_paired=False,
     )
-    return _loaded(record, table, judged, both, metrics, notes)
+    scores = files.token_scores(f"{_BASE}/results/lex_residual_real_token_logodds.csv")
+    return _loaded(record, table, judged, both, metrics, notes, scores)
 
 
 def _labelled(files: Files) -> tuple[pd.DataFrame, set[str]]:
@@ -443,11 +446,37 @@ def _loaded(
     both: Shared,
     metrics: dict[str, pd.DataFrame],
     notes: list[str],
+    scores: dict[str, float] | None,
 ) -> Loaded:
     queries = queries.assign(source_doc_ids=None, frame=None)
     documents = rankings.known_documents(both.documents, [], judged["doc_id"], notes)
-    given: list[Given] = []
+    given = _lexical(record.name, queries, scores, notes)
     for retriever, ranks in metrics.items():
         given += rankings.results(record.name, retriever, ranks=ranks[["query_id", "rank"]])
     dataset = Dataset.checked(record, documents=documents, queries=queries, qrels=judged)
     return Loaded(dataset, notes, {}, tuple(given))
+
+
+def _lexical(
+    name: str, queries: pd.DataFrame, scores: dict[str, float] | None, notes: list[str]
+) -> list[Given]:
+    """Each question's score: the sum of the released scores of its tokens.
+
+    The scores were fitted on these very texts, so a token that has none shows that the table of
+    scores is not whole.
+    """
+    if scores is None:
+        return []
+    # Translations took no part in the fit; a text that is not there has no score.
+    of = queries[(queries["group"] != "back") & (queries["text"] != "")]
+    found = of["text"].map(tokenise)
+    lost = {token for tokens in found for token in tokens if token not in scores}
+    if lost or of.empty:
+        notes.append(
+            f"{len(lost):,} tokens of the questions have no released score, so none of the "
+            "questions is given one."
+        )
+        return []
+    value = found.map(lambda tokens: sum(scores[token] for token in tokens)).astype("float64")
+    frame = of[["query_id"]].assign(dataset=name, quantity="lexical", value=value)
+    return [Given("query_values", frame)]
