@@ -64,7 +64,7 @@ def test_words_narrow_and_nothing_found_is_said(store):
     assert both.str.contains("tax").all()
     app.text_input(key="moved_words").set_value("zebra $x$ <b>").run()
     assert "No question fits these filters" in words(app)
-    assert not app.get("html")
+    assert "br-list" not in words(app)
 
 
 def test_a_cell_comes_from_the_link_and_a_stale_one_is_dropped(store):
@@ -149,3 +149,20 @@ def test_the_link_to_the_probe_carries_the_question(store):
     link = app.get("page_link")[0].proto
     assert "probe_a=" in link.query_string
     assert "probe_dataset=demo_news" in link.query_string
+
+
+def test_lists_that_were_not_brought_in_and_texts_that_are_withheld_are_said(store, monkeypatch):
+    from biasret.ui import reads
+
+    real = reads.moved
+
+    def withheld(*args):
+        return real(*args).assign(minuend_text="", subtrahend_text="")
+
+    monkeypatch.setattr(reads, "moved", withheld)
+    app = page(moved_dataset="demo_news")
+    assert "its source withholds the text" in words(app)
+    assert app.selectbox(key="moved_cell").options[0].startswith("news-")
+    assert not app.get("page_link")
+    monkeypatch.setattr(reads, "list_depth", lambda *args: 0)
+    assert "the lists were not released" in words(page(moved_dataset="demo_news"))

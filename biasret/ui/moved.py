@@ -59,7 +59,7 @@ def choose_cells(record: DatasetRecord) -> tuple[Cells, str] | None:
         known = [k for k in METRICS[metric].ks if k is not None] or [5, 10, 20, 50, 100]
         measured_ks = reads.depths(record.name, metric)
         ks = [k for k in known if k in measured_ks] or known
-        k = pick_k("moved_k", ks, default=10)
+        k = pick_k("moved_k", ks, default=10 if 10 in ks else ks[0])
     with by:
         orders = {
             "difference": ORDERS["difference"].label,
@@ -148,7 +148,8 @@ def list_cells(record: DatasetRecord, cells: Cells, order: str) -> pd.Series | N
     cell_id = st.selectbox(
         "Question shown below",
         ids,
-        format_func=lambda one: markup.visible(texts[one]),
+        # Some sources withhold their texts; the id is what is left.
+        format_func=lambda one: markup.visible(texts[one]) if texts[one].strip() else one,
         key=CELL,
         bind="query-params",
     )
@@ -257,8 +258,10 @@ def show_cell(record: DatasetRecord, cells: Cells, row: pd.Series) -> None:
     columns = st.columns(2)
     for column, side, name, group in zip(columns, (found.a, found.b), "AB", ordered, strict=True):
         with column:
-            st.html(markup.typed(f"Wording {name}: {group}", side.text))
+            st.html(markup.typed(f"Wording {name}: {group}", _shown(side.text)))
             _list(side, found, record, group, gold=gold, is_b=name == "B")
+    if not any(one.text.strip() for one in stored):
+        return
     st.page_link(
         "pages/probe.py",
         label="Open this question in the Probe",
@@ -271,6 +274,10 @@ def show_cell(record: DatasetRecord, cells: Cells, row: pd.Series) -> None:
     )
 
 
+def _shown(text: str) -> str:
+    return text if text.strip() else "(its source withholds the text)"
+
+
 def _ranks_only(cells: Cells, row: pd.Series) -> None:
     """Both wordings, and where their gold answer stood, of a dataset that came without lists."""
     st.subheader("Where the retriever found the answer")
@@ -281,7 +288,7 @@ def _ranks_only(cells: Cells, row: pd.Series) -> None:
     sides = ((cells.subtrahend, "subtrahend"), (cells.minuend, "minuend"))
     for column, name, (group, side) in zip(st.columns(2), "AB", sides, strict=True):
         with column:
-            st.html(markup.typed(f"Wording {name}: {group}", row[f"{side}_text"]))
+            st.html(markup.typed(f"Wording {name}: {group}", _shown(row[f"{side}_text"])))
             gold = row[f"{side}_gold"]
             st.caption("No rank is known." if pd.isna(gold) else f"Gold answer at rank {gold:,.0f}")
 
