@@ -311,6 +311,7 @@ def test_doctor_says_what_is_there(run):
     assert "on this machine; fetch them with" in out
     # Nothing was written for the query "school" of the hand-scored retriever.
     assert "         by-hand: neutral 1 of 3 matched by nothing\n" in out
+    assert "         words: documents 1 of 10 cut\n" in out
 
 
 def test_doctor_times_what_is_ready(run, monkeypatch):

@@ -58,26 +58,28 @@ def test_rows_are_chosen_by_column(stored):
         gaps("toy", **{'k" = 1 OR "k': 1})
 
 
-def test_coverage_counts_what_was_cut_and_what_nothing_matched(stored):
+def test_what_was_cut_and_what_nothing_matched_is_counted_by_group(stored):
     folder = Folder(stored.folder.path.parent / "cut")
     toy = toy_dataset()
     longer = toy.queries["text"].where(toy.queries["query_id"] != "c1/right", "tax border tax law")
     store_results(folder, replace(toy, queries=toy.queries.assign(text=longer)))
     store = Store(make_database(folder))
-    found = store.coverage("toy").set_index(["retriever", "group"])
-    assert found["n"].tolist() == [3] * 6
     # The fake model reads three words; the hand-scored retriever knows no such question, and
     # nothing was written for "school".
-    assert found["n_truncated"].to_dict() == {
-        **dict.fromkeys(found.index, 0),
-        ("words", "right"): 1,
-    }
+    found = store.cut("toy")
+    asked = found[found["kind"] == "query"].set_index("group")
+    assert set(found["retriever"]) == {"words"}
+    assert asked["n"].tolist() == [3] * 3
+    assert asked["n_cut"].to_dict() == {"left": 0, "neutral": 0, "right": 1}
+    found = store.unmatched("toy").set_index(["retriever", "group"])
+    assert found["n"].tolist() == [3] * 6
     assert found["n_unmatched"].to_dict() == {
         **dict.fromkeys(found.index, 0),
         ("by-hand", "right"): 1,
         ("by-hand", "neutral"): 1,
     }
-    assert store.coverage("another").empty
+    assert store.cut("another").empty
+    assert store.unmatched("another").empty
     store.close()
 
 

@@ -46,7 +46,8 @@ def doctor(arguments: argparse.Namespace) -> int:
             datasets[name] = {
                 **store.counts(name),
                 "retrievers": store.retrievers(name),
-                "coverage": records_of(store.coverage(name).drop(columns="dataset")),
+                "cut": records_of(store.cut(name)),
+                "unmatched": records_of(store.unmatched(name)),
             }
         store.close()
     except BiasretError as error:
@@ -120,19 +121,22 @@ def _lines(report: dict[str, Any]) -> list[str]:
             f"data     {name}: {held['documents']:,} documents, {held['queries']:,} queries; "
             f"results of {', '.join(held['retrievers']) or 'no retriever yet'}"
         )
-        lines += [f"         {line}" for line in _unread(held["coverage"])]
+        lines += [f"         {line}" for line in _unread(held["cut"], held["unmatched"])]
     lines += [f"problem  {problem}" for problem in report["problems"]]
     return lines
 
 
-def _unread(coverage: list[dict[str, Any]]) -> list[str]:
-    """A line for each retriever that did not read all of every question."""
+def _unread(cut: list[dict[str, Any]], unmatched: list[dict[str, Any]]) -> list[str]:
+    """A line for each retriever that did not read all texts, or found nothing for a query."""
     by_retriever: dict[str, list[str]] = {}
-    for row in coverage:
-        for count, what in (("n_truncated", "cut"), ("n_unmatched", "matched by nothing")):
+    for rows, count, what in (
+        (cut, "n_cut", "cut"),
+        (unmatched, "n_unmatched", "matched by nothing"),
+    ):
+        for row in rows:
             if row[count]:
-                group = row["group"] or "unlabelled"
+                whose = "documents" if row.get("kind") == "document" else row["group"]
                 by_retriever.setdefault(row["retriever"], []).append(
-                    f"{group} {row[count]:,} of {row['n']:,} {what}"
+                    f"{whose or 'unlabelled'} {row[count]:,} of {row['n']:,} {what}"
                 )
     return [f"{name}: {', '.join(parts)}" for name, parts in by_retriever.items()]

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from biasret.errors import NothingStored, StoreError
 from biasret.precomputed import Vectors
-from biasret.store.coverage import coverage
 from biasret.store.database import attached, first_line
 from biasret.store.moved import Cells, moved_cells, topics_and_frames
 from biasret.tables import TABLES
@@ -75,18 +74,6 @@ class Store:
             [dataset],
         )
         return found["retriever"].tolist()
-
-    def coverage(self, dataset: str) -> pd.DataFrame:
-        """How much of what was asked each retriever read, by group.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``dataset``, ``retriever``, ``group`` (missing: none labelled), ``n`` queries,
-            ``n_truncated`` of them longer than the model reads, and ``n_unmatched`` to which
-            no document matched. A retriever without vectors reads whole texts.
-        """
-        return coverage(self._frame, dataset)
 
     def counts(self, dataset: str) -> dict[str, int]:
         """Numbers of documents, queries, cells and clusters of a dataset."""

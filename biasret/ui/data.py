@@ -164,8 +164,8 @@ def dropped(record: DatasetRecord) -> None:
     n = int(some["n_unmatched"].sum())
     st.markdown(
         f"**{n:,} of {int(table['n'].sum()):,} rankings {'is' if n == 1 else 'are'} empty.** BM25 "
-        "returns nothing for a query that shares no word with any document; its lean@k counts "
-        "as 0."
+        "returns nothing for a query that shares no word with any document; its lean@k and its "
+        "reciprocal rank count as 0."
     )
     _table(record, some, name="data-unmatched", what="queries without any document, by retriever")
 
