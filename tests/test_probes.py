@@ -454,7 +454,7 @@ class TestMeasure:
 
         save_dataset(folder, dataset, inputs={})
         self.batches = None
-        monkeypatch.setattr(probes, "load", lambda name, models: words(self.batches))
+        monkeypatch.setattr(probes.measure, "load", lambda name, models: words(self.batches))
         return folder, dataset
 
     def run(self, made, **options):
@@ -496,7 +496,7 @@ class TestMeasure:
         journal.write_text("\n" + "\n".join(torn))
         fitted: list = []
         real = probes.fit
-        monkeypatch.setattr(probes, "fit", lambda *parts: fitted.append(1) or real(*parts))
+        monkeypatch.setattr(probes.fits, "fit", lambda *parts: fitted.append(1) or real(*parts))
         assert self.run(folder)
         pd.testing.assert_frame_equal(self.read(folder), whole)
         assert len(fitted) == 70 - 19
@@ -505,7 +505,7 @@ class TestMeasure:
     def test_a_lexical_retriever_is_refused(self, folder, monkeypatch):
         from biasret.retrievers import load as real
 
-        monkeypatch.setattr(probes, "load", lambda name, models: real("bm25"))
+        monkeypatch.setattr(probes.measure, "load", lambda name, models: real("bm25"))
         with pytest.raises(InputError, match="has no layers"):
             self.run(folder)
 

@@ -126,25 +126,24 @@ class Dense:
         return _unit(matrix, self.record)[[at[text] for text in texts]]
 
     def layers(self, texts: Sequence[str], *, prefix: str) -> np.ndarray:
-        """Mean of the hidden states of each text's tokens, at every layer.
+        """Mean of the hidden states of each text's tokens at every layer.
 
         Returns
         -------
         float32, shape (n_layers + 1, n, width)
-            Entry 0 is the input embeddings, the last one what the model's own pooling reads.
+            First the input embeddings, last what the model's own pooling reads.
 
         Raises
         ------
         InputError
-            The engine that runs this model shows its last layer alone.
+            The engine that runs this model shows no hidden states.
         """
         with self._lock:
             encoder = self._loaded()
             if not isinstance(encoder, Layered):
                 raise InputError(
-                    f"{self.record.label} shows no hidden states: the engine that runs it gives "
-                    "out finished vectors alone. Choose a transformer of sentence-transformers, "
-                    "such as minilm-l6, or st:PATH for one of your own."
+                    f"{self.record.label} shows no hidden states: its engine gives out finished "
+                    "vectors alone. Choose minilm-l6, or st:PATH for a transformer of your own."
                 )
             return encoder.layers([_readable(text) for text in texts], prefix=prefix)
 
