@@ -1,6 +1,8 @@
 """Arrays in, results out: intervals, tests, and corrections for many of them."""
 
+from biasret.statistics.medians import cluster_bootstrap_median
 from biasret.statistics.multiplicity import benjamini_hochberg, holm, minimum_detectable_effect
+from biasret.statistics.one_sided import wilcoxon_greater
 from biasret.statistics.rank_tests import mann_whitney, stars, wilcoxon
 from biasret.statistics.regression import (
     AdjustedGap,
@@ -26,6 +28,7 @@ __all__ = [
     "adjusted_two_groups",
     "benjamini_hochberg",
     "cluster_bootstrap_mean",
+    "cluster_bootstrap_median",
     "holm",
     "mann_whitney",
     "minimum_detectable_effect",
@@ -34,4 +37,5 @@ __all__ = [
     "stars",
     "two_group_bootstrap",
     "wilcoxon",
+    "wilcoxon_greater",
 ]

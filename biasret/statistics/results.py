@@ -20,7 +20,7 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class MeanResult:
-    """A mean with its interval.
+    """A mean, or a median, with its interval.
 
     Parameters
     ----------
@@ -68,15 +68,15 @@ class GapResult:
 
 @dataclass(frozen=True)
 class TestResult:
-    """A two-sided test.
+    """A test; two-sided unless it says otherwise.
 
     Parameters
     ----------
     p_value
         In (0, 1]; None where the data cannot give one.
     statistic
-        The sign-flip test's mean difference, Wilcoxon's smaller rank sum, or Mann-Whitney's
-        U of the minuend; None where there is none.
+        The sign-flip test's mean difference, Wilcoxon's smaller rank sum (one-sided: that of
+        the positive differences), or Mann-Whitney's U of the minuend; None where there is none.
     n
         Pairs, or observations of both groups together.
     n_zero
