@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasret import audit, contrasts, filters, judging, metrics, mitigation, runs
+from biasret import (
+    audit,
+    contrasts,
+    filters,
+    judging,
+    metrics,
+    mitigation,
+    overlap,
+    pairing,
+    runs,
+)
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
@@ -437,6 +447,8 @@ def build_dataset(
     current = _current(folder, dataset.record.name)
     options: Any = {"steps": STEPS, "source": _source, "force": force, "progress": progress}
     did.append(store_residuals(folder, dataset, current, **options))
+    did.append(pairing.build_pairing(folder, dataset, force=force, progress=progress))
+    did.append(overlap.build_overlaps(folder, dataset, current, force=force, progress=progress))
     return any(did)
 
 

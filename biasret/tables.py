@@ -218,6 +218,37 @@ TABLES: Catalogue[Table] = Catalogue(
             ("dataset", "retriever", "metric", "k", "filter", "minuend", "subtrahend"),
         ),
         Table(
+            "pairing",
+            "cosine of a cell's wording with its counterpart, and its mean with those of other "
+            "cells of the cluster and of other clusters",
+            _columns(
+                "dataset retriever cell_id within_cell:float has_sibling:bool",
+                "cross_frame:float cross_article:float",
+            ),
+            ("dataset", "retriever", "cell_id"),
+            per_retriever=True,
+        ),
+        Table(
+            "pairing_summary",
+            "the cosines of each pairing scheme, and how much closer the wordings of a cell are",
+            _columns(
+                "dataset retriever scheme n:int n_clusters:int",
+                "mean:float ci_low:float ci_high:float q1:float median:float q3:float"
+                " median_gap:float gap_low:float gap_high:float statistic:float p_value:float"
+                " p_holm:float test note",
+            ),
+            ("dataset", "retriever", "scheme"),
+        ),
+        Table(
+            "retriever_overlaps",
+            "how many of their first documents two retrievers share, over all queries",
+            _columns(
+                "dataset retriever other k:int n:int n_clusters:int",
+                "overlap:float ci_low:float ci_high:float rbo:float note",
+            ),
+            ("dataset", "retriever", "other", "k"),
+        ),
+        Table(
             "embeddings",
             "one vector per document or query, L2-normalised",
             _columns("dataset retriever kind id vector:vector text_sha256 truncated:bool"),

@@ -89,9 +89,11 @@ def rewritten(bench: Bench, before: dict[str, int]) -> set[str]:
 
 
 VOCABULARY = {"token_scores", "residuals"}
+PAIRING = {"pairing", "pairing_summary"}
 EVERYTHING = {
     *("embeddings", "runs", "gold_ranks", "measurements", "levels", "gaps"),
     *VOCABULARY,
+    *PAIRING,
 }
 
 
@@ -105,12 +107,16 @@ EVERYTHING = {
         ),
         (lambda d: changed(d, "queries", text=d.queries["text"] + " tax"), EVERYTHING),
         # Judgements change ranks of gold, not vectors.
-        (lambda d: replace(d, qrels=d.qrels.iloc[1:]), EVERYTHING - {"embeddings", "token_scores"}),
+        (
+            lambda d: replace(d, qrels=d.qrels.iloc[1:]),
+            EVERYTHING - {"embeddings", "token_scores"} - PAIRING,
+        ),
         # A record that compares other groups changes what follows from the values.
         (
             lambda d: replace(d, record=replace(d.record, minuend="left", subtrahend="right")),
-            {"gaps", "levels", *VOCABULARY},
+            {"gaps", "levels", *VOCABULARY, *PAIRING},
         ),
+        # Of a dataset that is no longer paired, no pairs are kept.
         (
             lambda d: replace(d, record=replace(d.record, is_paired=False)),
             {"gaps", "levels", "residuals"},
@@ -309,10 +315,11 @@ def test_progress_counts_every_item_once(bench):
 
     toy = toy_dataset()
     bench.build(toy, "words", "by-hand", progress=progress)
-    # Two kinds of vectors, two rankings, the gaps, and what remains of them.
-    assert len(counted) == 6
+    # Two kinds of vectors, two rankings, the gaps, what remains of them, the pairing check,
+    # the overlaps.
+    assert len(counted) == 8
     assert all(total == done for total, done in counted.values())
-    assert sorted(total for total, _ in counted.values()) == [2, 3, 9, 9, 9, 10]
+    assert sorted(total for total, _ in counted.values()) == [1, 1, 2, 3, 9, 9, 9, 10]
     assert all(title.startswith("toy: ") for title in counted)
 
 

@@ -49,7 +49,7 @@ ORDER = (
     ("residuals",),
     ("reproduction",),
     ("probe",),
-    ("agreement",),
+    ("overlap",),
     ("build",),
     ("sentences",),
     ("sentences_vocabulary",),
