@@ -11,9 +11,23 @@ with ui.page(
     "**what remains** is the gap expected between questions of equal score. If that is near the "
     "whole gap, the retriever reads more than vocabulary.",
 ):
-    world = ui.pick("World", "vocabulary_world", ui.WORLDS)
-    if world == "published":
+    which_world, which_part = st.columns(2)
+    with which_world:
+        world = ui.pick("World", "vocabulary_world", ui.WORLDS)
+    with which_part:
+        part = ui.pick(
+            "Part",
+            "vocabulary_part",
+            {"words": "what remains of the gaps", "layers": "what the layers know"},
+        )
+    if world == "published" and part == "layers":
+        ui.published_layers(key="vocabulary")
+    elif world == "published":
         ui.paper("beyond_vocabulary", key="vocabulary")
+    elif part == "layers":
+        record = ui.pick_dataset("vocabulary_dataset")
+        ui.about_dataset(record)
+        ui.layers(record, key="vocabulary")
     else:
         data, which = st.columns([2, 3])
         with data:

@@ -19,6 +19,7 @@ __all__ = [
     "GUIDE",
     "MARK",
     "OTHER",
+    "SERIES",
     "bars",
     "ground",
     "group_style",
@@ -39,6 +40,17 @@ GROUP_STYLES = {
 
 #: Colour and marker of a group that has none of its own.
 OTHER = ("#009988", "circle")
+
+#: Colour, marker and dash of several series that stand for no group (Okabe and Ito's hues).
+SERIES = (
+    ("#777777", "circle-open", "solid"),
+    ("#009E73", "triangle-up", "dot"),
+    ("#CC79A7", "triangle-down", "dash"),
+    ("#0072B2", "diamond", "dashdot"),
+    ("#D55E00", "square", "longdash"),
+    ("#B8860B", "cross", "longdashdot"),
+    ("#56B4E9", "star", "solid"),
+)
 
 #: Colour of marks that stand for no group.
 MARK = "#5C6BC0"

@@ -6,21 +6,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from biasret.charts.base import GUIDE, ground, plain
+from biasret.charts.base import GUIDE, SERIES, ground, plain
 from biasret.sentences import retriever_label
 
 __all__ = ["confusion", "confusion_alt", "gap_by_filter", "relevant_lists"]
-
-#: Colour, marker and dash of several series that stand for no group (Okabe and Ito's hues).
-_SERIES = (
-    ("#777777", "circle-open", "solid"),
-    ("#009E73", "triangle-up", "dot"),
-    ("#CC79A7", "triangle-down", "dash"),
-    ("#0072B2", "diamond", "dashdot"),
-    ("#D55E00", "square", "longdash"),
-    ("#B8860B", "cross", "longdashdot"),
-    ("#56B4E9", "star", "solid"),
-)
 
 
 def confusion(
@@ -85,7 +74,7 @@ def relevant_lists(tables: dict[str, pd.DataFrame]) -> go.Figure:
         document are left out of the shares; the label should say how many there are.
     """
     figure = go.Figure()
-    for (label, table), (colour, symbol, dash) in zip(tables.items(), _SERIES, strict=False):
+    for (label, table), (colour, symbol, dash) in zip(tables.items(), SERIES, strict=False):
         some = table[table["n_relevant"] > 0]
         figure.add_trace(
             go.Scatter(
@@ -127,7 +116,7 @@ def gap_by_filter(rows: pd.DataFrame, *, contrast: str) -> go.Figure:
     figure = go.Figure()
     spread = np.linspace(-0.27, 0.27, len(kinds)) if len(kinds) > 1 else np.zeros(1)
     for position, kind in enumerate(kinds):
-        colour, symbol, _ = _SERIES[position % len(_SERIES)]
+        colour, symbol, _ = SERIES[position % len(SERIES)]
         part = rows[(rows["filter"] == kind) & np.isfinite(rows["estimate"])]
         figure.add_trace(
             go.Scatter(

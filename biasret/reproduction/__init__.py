@@ -10,6 +10,8 @@ from biasret.reproduction.comparisons import PUBLISHED_GAPS, PublishedGaps
 from biasret.reproduction.disagreements import DISAGREEMENTS, disagreements
 from biasret.reproduction.gaps import published_gaps, published_means, published_recall
 from biasret.reproduction.numbers import exhibit_numbers
+from biasret.reproduction.pairing import published_pairing
+from biasret.reproduction.recomputed import probe_curves
 from biasret.reproduction.release import check_release
 from biasret.reproduction.residuals import (
     PUBLISHED_RESIDUALS,
@@ -30,8 +32,10 @@ __all__ = [
     "check_release",
     "disagreements",
     "exhibit_numbers",
+    "probe_curves",
     "published_gaps",
     "published_means",
+    "published_pairing",
     "published_recall",
     "published_residuals",
     "published_summary",

@@ -3,6 +3,7 @@
 from biasret.ui.auditing import audit_run, own_corpus
 from biasret.ui.data import MEASURED, PARTS
 from biasret.ui.data_published import published_data
+from biasret.ui.layers import layers, published_layers
 from biasret.ui.method import method
 from biasret.ui.mitigated import mitigation
 from biasret.ui.moved import choose_cells, list_cells, show_cell
@@ -44,6 +45,7 @@ __all__ = [
     "datasets",
     "every_number",
     "gaps",
+    "layers",
     "levels",
     "list_cells",
     "markdown_safe",
@@ -63,6 +65,7 @@ __all__ = [
     "probe_setup",
     "published",
     "published_data",
+    "published_layers",
     "remaining",
     "remember_link",
     "results",

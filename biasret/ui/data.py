@@ -12,11 +12,18 @@ from biasret.filters import filter_named
 from biasret.ui import reads
 from biasret.ui.judges import judging
 from biasret.ui.pages import about_dataset, markdown_safe, save, show
+from biasret.ui.pairing import overlaps, pairs
 
 __all__ = ["MEASURED", "PARTS", "contents", "dropped"]
 
 #: The parts of the page, in the order of its question.
-PARTS = {"contents": "what went in", "dropped": "what was dropped", "judges": "who judged"}
+PARTS = {
+    "contents": "what went in",
+    "dropped": "what was dropped",
+    "judges": "who judged",
+    "pairs": "how questions are paired",
+    "overlap": "how alike retrievers rank",
+}
 
 
 def contents(record: DatasetRecord) -> None:
@@ -171,4 +178,10 @@ def dropped(record: DatasetRecord) -> None:
 
 
 #: What draws each part from what was measured here.
-MEASURED = {"contents": contents, "dropped": dropped, "judges": judging}
+MEASURED = {
+    "contents": contents,
+    "dropped": dropped,
+    "judges": judging,
+    "pairs": pairs,
+    "overlap": overlaps,
+}

@@ -9,6 +9,7 @@ from biasret.charts.judging import confusion, confusion_alt, gap_by_filter
 from biasret.charts.lengths import length_ranges, lengths_alt
 from biasret.reproduction import data
 from biasret.ui.pages import markdown_safe, save, show
+from biasret.ui.pairing import published_pairs
 
 __all__ = ["published_data"]
 
@@ -23,7 +24,13 @@ def published_data(part: str) -> None:
     part
         A key of `biasret.ui.data.PARTS`.
     """
-    {"contents": _contents, "dropped": _dropped, "judges": _judges}[part]()
+    {
+        "contents": _contents,
+        "dropped": _dropped,
+        "judges": _judges,
+        "pairs": published_pairs,
+        "overlap": _overlap,
+    }[part]()
     notes = [note.text for note in data.NOTES if note.part == part]
     if notes:
         st.subheader("Where the paper's page and the release differ")
@@ -113,3 +120,12 @@ def _judges() -> None:
         "the release, so their captions' numbers stand here."
     )
     _table(data.published_relevance(), name="data-fig12", exhibit="captions of Figs. 12 and 13")
+
+
+def _overlap() -> None:
+    st.info(
+        "The paper does not report how much its retrievers' lists share, and the rankings it "
+        "would follow from are too large to ship. Choose the other world for what was measured "
+        "here.",
+        icon=":material/info:",
+    )
