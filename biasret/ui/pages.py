@@ -44,9 +44,8 @@ log = logging.getLogger("biasret")
 #: neither can be read easily (WCAG 2.2, 1.4.3 asks for a contrast of 4.5).
 _CONTRAST = """<style>
 [data-testid="stCaptionContainer"]{opacity:.85!important}
-</style>"""
-_CONTRAST_DARK = """<style>
-[data-testid="stMultiSelect"] [data-tag] *,button[kind^="primary"] *{color:#06211d!important}
+[data-testid="stMultiSelect"] [data-tag] *,
+button[kind^="primary"] *{color:light-dark(#ffffff,#06211d)!important}
 </style>"""
 
 
@@ -58,7 +57,7 @@ def page(title: str, about: str) -> Iterator[None]:
         # still takes pages/ for its older kind of app and runs the page without app.py.
         runpy.run_path(str(Path(__file__).resolve().parents[2] / "app.py"))
         st.stop()
-    st.html(_CONTRAST + (_CONTRAST_DARK if st.context.theme.type == "dark" else ""))
+    st.html(_CONTRAST)
     st.title(title)
     st.markdown(about)
     try:
