@@ -22,6 +22,8 @@ from biasret.datasets import SHIPPED
 from biasret.precomputed import Folder
 
 PROJECT = Path(__file__).resolve().parent.parent
+# A busy machine is slow, not wrong.
+expect.set_options(timeout=60_000)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
