@@ -283,7 +283,7 @@ def write_mitigated() -> None:
     demo_mitigated.write({q["id"]: q["aal"] for q in _questions()}, _sides())
 
 
-def write_rewrites(*, density: float = 0.4, wanted: int = 3, draws: int = 12) -> dict[str, object]:
+def write_rewrites(*, density: float = 0.4, wanted: int = 3, draws: int = 60) -> dict[str, object]:
     """Generate the AAL rewrites of ``demo_health`` and keep them beside the questions.
 
     They are kept as text, so that what is shipped does not depend on whether a parser is
