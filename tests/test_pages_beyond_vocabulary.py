@@ -159,4 +159,20 @@ class TestWithoutData:
         monkeypatch.setenv("BIASRET_STORE", str(copy))
         text = words(opened(PAGE))
         assert "python -m biasret build" in text
-        assert "No words have been scored yet" in text
+        assert "No words are scored here" in text
+
+    def test_withheld_wordings_leave_the_gap_and_say_why(self, tmp_path, monkeypatch):
+        known = demo.load_news()
+        record = replace(known.record, name="withheld")
+        queries = known.queries[known.queries["group"].isin(["left", "right"])].assign(text="")
+        qrels = known.qrels[known.qrels["query_id"].isin(queries["query_id"])]
+        folder = Folder(tmp_path / "withheld")
+        dataset = Dataset.checked(record, documents=known.documents, queries=queries, qrels=qrels)
+        save_dataset(folder, dataset, inputs={})
+        build_dataset(folder, dataset, ["bm25"])
+        monkeypatch.setenv("BIASRET_STORE", str(folder.path))
+        app = opened(PAGE)
+        text = words(app).replace("\\", "")
+        assert "360 of 360 queries have no text to score" in text
+        assert "wordings of this dataset are withheld" in text
+        assert len(charts(app)) == 1

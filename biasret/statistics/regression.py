@@ -365,13 +365,14 @@ def _resampled(data: _Data, n_groups: int, resamples: int, rng: np.random.Genera
     only five sums of each cluster and group: one product of how often each cluster was drawn
     with those sums gives a whole block of replicates.
     """
-    centres = [(float(data.x[data.group == g].mean()), float(data.y[data.group == g].mean()))
-               for g in range(n_groups)]  # fmt: skip
-    sums = []
-    for g, (x_centre, y_centre) in enumerate(centres):
+    centres, sums = [], []
+    for g in range(n_groups):
         inside = data.group == g
+        x, y = data.x[inside], data.y[inside]
+        x_centre, y_centre = float(x.mean()), float(y.mean())
+        centres.append((x_centre, y_centre))
         # Centred, so that differences of products keep their digits.
-        x, y = data.x[inside] - x_centre, data.y[inside] - y_centre
+        x, y = x - x_centre, y - y_centre
         for part in (np.ones(x.size), x, y, x * x, x * y):
             sums.append(np.bincount(data.cluster[inside], part, minlength=data.n_clusters))
     of_cluster = np.stack(sums, axis=1)

@@ -118,7 +118,11 @@ def carrying_words(record: DatasetRecord, *, key: str) -> None:
         "token_scores", record.name, minuend=record.minuend, subtrahend=record.subtrahend
     )
     if tokens.empty:
-        st.info("No words have been scored yet.", icon=":material/hourglass_empty:")
+        st.info(
+            "No words are scored here: nothing has been built yet, or the wordings of this "
+            "dataset are withheld.",
+            icon=":material/hourglass_empty:",
+        )
         return
     top = lexical.strongest(tokens)
     sentence = sentences_vocabulary.words(top, n_tokens=len(tokens))
