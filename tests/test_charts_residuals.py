@@ -84,12 +84,12 @@ def test_an_unknown_number_of_clusters_is_not_a_small_one():
 
 def test_sizes_stand_once_where_they_are_one():
     figure = charts.residual_forest(rows())
-    assert "(100 pairs)" in figure.layout.xaxis.title.text
+    assert figure.layout.xaxis.title.text.endswith("<br>100 pairs")
     assert not figure.layout.annotations
     figure = charts.residual_forest(rows(n=[100, 1, 100]))
     assert [a.text for a in figure.layout.annotations] == ["100 pairs", "1 pair", "100 pairs"]
     figure = charts.residual_forest(rows(design="unpaired", n_subtrahend=1200))
-    assert "(100 / 1,200)" in figure.layout.xaxis.title.text
+    assert figure.layout.xaxis.title.text.endswith("<br>100 / 1,200")
 
 
 def test_panels_have_one_scale_each_and_one_legend():

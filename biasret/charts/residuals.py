@@ -41,17 +41,17 @@ def residual_forest(rows: pd.DataFrame) -> go.Figure:
             x=1.01, xref="paper", xanchor="left", y=position, text=size, showarrow=False
         )
     figure.add_vline(x=0, line=GUIDE)
-    height = 130 + 52 * len(rows)
+    height = 150 + 52 * len(rows)
     ground(
         figure,
         height=height,
-        margin={"l": 10, "r": 16 if is_one else 100, "t": 12, "b": 80},
-        legend={"orientation": "h", "y": -64 / height, "yanchor": "top", "x": 0},
+        margin={"l": 10, "r": 16 if is_one else 100, "t": 12, "b": 100},
+        legend={"orientation": "h", "y": -84 / height, "yanchor": "top", "x": 0},
         showlegend=True,
     )
     _retriever_axis(figure, rows)
     title = _contrast(rows.iloc[0])
-    figure.update_xaxes(title=f"{title} ({sizes[0]})" if is_one else title, zeroline=False)
+    figure.update_xaxes(title=f"{title}<br>{sizes[0]}" if is_one else title, zeroline=False)
     return figure
 
 
