@@ -250,6 +250,8 @@ def build_pairing(
 ) -> bool:
     """Cosines and summary of every retriever whose query vectors are stored and up to date.
 
+    Cosines that were imported are summed up as they are.
+
     Returns
     -------
     bool
@@ -271,14 +273,18 @@ def build_pairing(
         footer = folder.footer(folder.file("embeddings", name, retriever))
         if footer and footer["inputs"].get("queries") == queries:
             vectors[retriever] = {**inputs, "embeddings": footer["content_sha256"]}
+    brought = {r: folder.content("pairing", name, r) for r in folder.given(name, "pairing")}
+    vectors = {retriever: of for retriever, of in vectors.items() if retriever not in brought}
     summed = {**inputs, "settings": PAPER.as_dict(), "embeddings": vectors}
+    if brought:
+        summed["brought"] = brought
     is_current = folder.is_current("pairing_summary", name, inputs=summed) and all(
         folder.is_current("pairing", name, retriever, inputs=of)
         for retriever, of in vectors.items()
     )
-    if not vectors or (is_current and not force):
+    if not (vectors or brought) or (is_current and not force):
         return False
-    tables = []
+    tables = [folder.read("pairing", name, retriever) for retriever in brought]
     with progress(f"{name}: how queries are paired", len(vectors)) as advance:
         for retriever, of in vectors.items():
             if force or not folder.is_current("pairing", name, retriever, inputs=of):

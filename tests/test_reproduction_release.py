@@ -374,3 +374,24 @@ def test_tables_17_and_18_sum_the_released_scores_of_tokens(made, stored, exhibi
             found["mean_minuend"] - found["mean_subtrahend"], abs=1e-12
         )
     assert found["gap"] == pytest.approx(total, abs=1e-12)
+
+
+def test_figure_5_sums_up_the_released_cosines(made, stored):
+    rows = lines(made / f"allsides_synth/results/pairing_similarity/per_anchor_sims__{BGE}.csv")
+    within = np.array([float(row["within_cell"]) for row in rows])
+    other = [row["within_article_cross_frame"] for row in rows]
+    data = imported(stored, "r")["allsides_synth"]
+    means = recipe("fig05_means")(data)
+    assert row_of(means, retriever=BGE, item="within_cell")["mean"] == pytest.approx(
+        within.mean(), abs=1e-12
+    )
+    low, high = naive_interval(within, [row["article_id"] for row in rows])
+    found = row_of(means, retriever=BGE, item="within_cell")
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low, high), abs=1e-12)
+    apart = [w - float(o) for w, o in zip(within, other, strict=True) if o]
+    tests = row_of(recipe("fig05_tests")(data), retriever=BGE, item="within_article_cross_frame")
+    assert tests["median_gap"] == pytest.approx(np.median(apart), abs=1e-12)
+    quartiles = row_of(
+        recipe("fig05_quartiles")(data), retriever=BGE, item="within_article_cross_frame"
+    )
+    assert quartiles["n_anchor_cells"] == len(apart) < len(within)

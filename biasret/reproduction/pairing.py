@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from biasret import published
-from biasret.pairing import SCHEMES
+from biasret.pairing import SCHEMES, pairing_summary
 from biasret.published.exhibits import RETRIEVERS
+from biasret.reproduction.imported import ImportedDataset
 from biasret.statistics import holm
 from biasret.tables import check
 
-__all__ = ["published_pairing"]
+__all__ = ["published_pairing", "recomputed_pairing"]
 
 #: What the release calls each scheme.
 _ITEMS = {
@@ -29,6 +32,33 @@ _QUANTITIES = {
         "p_wilcoxon_one_sided": "p_value",
     },
 }
+
+
+def recomputed_pairing(data: ImportedDataset, exhibit: str) -> list[dict[str, Any]]:
+    """One part of Fig. 5 from imported cosines: one row a retriever and scheme.
+
+    Parameters
+    ----------
+    exhibit
+        ``fig05_means``, ``fig05_quartiles`` or ``fig05_tests``. Wilcoxon p-values underflow to 0
+        in the release, so there is nothing to set beside one.
+    """
+    here = [name for name in RETRIEVERS if name in data.folder.given(data.name, "pairing")]
+    if not here:
+        return []
+    cosines = pd.concat([data.folder.read("pairing", data.name, name) for name in here])
+    table = pairing_summary(cosines, data.queries)
+    found = []
+    for row in table.to_dict("records"):
+        values = {
+            quantity: row[column]
+            for quantity, column in _QUANTITIES[exhibit].items()
+            if column != "p_value" and not pd.isna(row[column])
+        }
+        if exhibit == "fig05_means":
+            values["n_anchor_cells"] = row["n"]
+        found.append({"retriever": row["retriever"], "item": _ITEMS[row["scheme"]], **values})
+    return found
 
 
 def published_pairing() -> pd.DataFrame:

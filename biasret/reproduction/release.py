@@ -14,7 +14,7 @@ import pandas as pd
 from biasret import published
 from biasret.errors import NothingStored
 from biasret.precomputed import Folder
-from biasret.reproduction import dialectal, political, vocabulary
+from biasret.reproduction import dialectal, pairing, political, vocabulary
 from biasret.reproduction.identities import EXACT
 from biasret.reproduction.imported import ImportedDataset, imported
 from biasret.reproduction.results import ExhibitCheck
@@ -67,6 +67,10 @@ def _lengths(dataset: str) -> Callable[[ImportedDataset], Rows]:
     return lambda data: dialectal.lengths(data, dataset)
 
 
+def _pairing(exhibit: str) -> Callable[[ImportedDataset], Rows]:
+    return lambda data: pairing.recomputed_pairing(data, exhibit)
+
+
 RECIPES: tuple[Recipe, ...] = (
     *(
         Recipe(
@@ -108,6 +112,16 @@ RECIPES: tuple[Recipe, ...] = (
         "fig03b",
         "hcmagic_nat",
         lambda data: dialectal.figure_means(dialectal.table12(data), ("WME", "AAL")),
+    ),
+    *(
+        Recipe(
+            exhibit,
+            "allsides_synth",
+            _pairing(exhibit),
+            tolerance=1e-6,
+            note="cosines are released as 32-bit numbers",
+        )
+        for exhibit in ("fig05_means", "fig05_quartiles", "fig05_tests")
     ),
     Recipe(
         "fig09a",
@@ -204,6 +218,8 @@ def _compared(recipe: Recipe, rows: Rows, table: pd.DataFrame) -> pd.DataFrame:
     long = pd.DataFrame(rows)
     long = long.assign(**{name: long.get(name, "") for name in names})
     long = long.melt(id_vars=names, var_name="quantity", value_name="recomputed")
+    # What one row has and another lacks.
+    long = long.dropna(subset="recomputed")
     of = table[(table["exhibit"] == recipe.exhibit) & (table["dataset"] == recipe.dataset)]
     of = of.assign(**{name: of[name].fillna("") for name in names})
     both = long.merge(of[[*names, "quantity", "value"]], on=[*names, "quantity"])

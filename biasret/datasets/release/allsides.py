@@ -110,6 +110,10 @@ def load(files: Files, name: str, texts: Corpus) -> Loaded | None:
     if scored is not None:
         scored = scored[scored["query_id"].isin(queries["query_id"])]
         given.append(Given("query_values", scored.assign(dataset=name, quantity="lexical")))
+    for retriever, cosines in pairing(files).items():
+        known = cosines[cosines["cell_id"].isin(queries["cell_id"])]
+        frame = known.assign(dataset=name, retriever=retriever)
+        given.append(Given("pairing", frame, retriever))
     for retriever in dict.fromkeys([*lists, *lean["encoder"].unique()]):
         given += _results(
             name,
@@ -349,8 +353,8 @@ def pairing(files: Files) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to pandas.DataFrame
-        ``cell_id``, ``within_cell``, ``same_article`` (missing for articles with one frame),
-        ``other_article``.
+        ``cell_id``, ``within_cell``, ``has_sibling``, ``cross_frame`` (missing for articles with
+        one frame), ``cross_article``; in file order, which fixes the streams of its intervals.
     """
     folder = f"{_BASE}/results/pairing_similarity"
     start = "per_anchor_sims__"
@@ -365,10 +369,6 @@ def pairing(files: Files) -> dict[str, pd.DataFrame]:
         frame = files.frame(f"{folder}/{start}{retriever}.csv", kinds)
         assert frame is not None
         found[retriever] = frame.rename(
-            columns={
-                "cell_key": "cell_id",
-                "within_article_cross_frame": "same_article",
-                "cross_article": "other_article",
-            }
-        )
+            columns={"cell_key": "cell_id", "within_article_cross_frame": "cross_frame"}
+        ).assign(has_sibling=frame["within_article_cross_frame"].notna())
     return found
