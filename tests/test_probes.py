@@ -472,6 +472,22 @@ class TestMeasure:
         assert len(found) == 2 * 5 * 7
         assert not self.run(folder)
 
+    def test_wordings_that_are_not_probed_may_change(self, folder):
+        made, dataset = folder
+        self.run(folder)
+        from dataclasses import replace
+
+        from biasret.build import save_dataset
+
+        is_neutral = dataset.queries["group"] == "neutral"
+        others = replace(dataset, queries=dataset.queries[~is_neutral].reset_index(drop=True))
+        save_dataset(made, others, inputs={})
+        assert not self.run((made, others))
+        texts = dataset.queries["text"].mask(~is_neutral, "left again")
+        again = replace(dataset, queries=dataset.queries.assign(text=texts))
+        save_dataset(made, again, inputs={})
+        assert self.run((made, again))
+
     def test_a_rule_asked_for_later_joins_those_in_place(self, folder):
         self.run(folder, rules=["paper"])
         first = self.read(folder)

@@ -72,7 +72,8 @@ def measure_layers(
         "step": STEP,
         "retriever": retriever.record.fingerprint,
         "prefix": prefix,
-        "queries": folder.content("queries", record.name),
+        # Other wordings of the dataset may come and go.
+        "rows": _digest(rows),
         "groups": [record.minuend, record.subtrahend, record.is_paired],
         "final": is_final_included,
     }
@@ -93,7 +94,7 @@ def measure_layers(
             progress=advance,
         )
     layers = range(states.n_layers + is_final_included)
-    journal = _Journal(states.folder, inputs, rows)
+    journal = _Journal(states.folder, inputs)
     n_fits = sum(map(len, divided.values())) * (1 + 2 * len(layers))
     with progress(f"{title}, probes", n_fits) as advance:
         found = probe_scores(
@@ -113,14 +114,20 @@ def measure_layers(
     return True
 
 
+def _digest(rows: pd.DataFrame) -> str:
+    """Names the probed questions: their texts, groups, cells and order."""
+    columns = ["query_id", "text", "group", "variant", "cell_id", "cluster_id"]
+    named = json.dumps(rows[columns].to_numpy(dtype=object).tolist())
+    return hashlib.sha256(named.encode()).hexdigest()[:16]
+
+
 class _Journal:
     """Fits, a line each, in a file that is only ever added to."""
 
-    def __init__(self, folder: Path, inputs: dict[str, Any], rows: pd.DataFrame) -> None:
+    def __init__(self, folder: Path, inputs: dict[str, Any]) -> None:
         import sklearn
 
-        ids = rows[["query_id", "group", "variant", "cell_id", "cluster_id"]].to_csv(index=False)
-        named = json.dumps([inputs, ids, sklearn.__version__], sort_keys=True)
+        named = json.dumps([inputs, sklearn.__version__], sort_keys=True)
         digest = hashlib.sha256(named.encode()).hexdigest()[:16]
         self.path = folder / f"fits-{digest}.jsonl"
 
