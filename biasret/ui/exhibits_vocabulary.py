@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+import pandas as pd
+import streamlit as st
+
 from biasret import charts, sentences_vocabulary
 from biasret.reproduction import PUBLISHED_RESIDUALS, published_residuals, published_summary
 from biasret.ui.exhibits import Drawn, Shown
@@ -25,9 +28,15 @@ CONTROL_VIEWS = {
 }
 
 
+@st.cache_data(show_spinner=False)
+def _rows(name: str) -> pd.DataFrame:
+    """What is published does not change while the dashboard runs."""
+    return published_summary() if name == "table03" else published_residuals(name)
+
+
 def _control(name: str) -> Drawn:
     exhibit = PUBLISHED_RESIDUALS[name]
-    rows = published_residuals(name)
+    rows = _rows(name)
     sentence = sentences_vocabulary.remaining(rows, signal=exhibit.signal)
     raw = (
         "the gap's interval is a bootstrap, as released"
@@ -50,7 +59,7 @@ def _errors(name: str) -> str:
 
 
 def _summary() -> Drawn:
-    rows = published_summary()
+    rows = _rows("table03")
     labels = {
         "allsides_synth": "AllSides, framed questions",
         "reddit_nat": "Reddit, twenty deep",
