@@ -379,6 +379,8 @@ def _model(name: str, models: str) -> Retriever:
     retriever = load(name, models=Path(models))
     if isinstance(retriever, Dense):
         retriever.load()
+        # Some models finish loading with their first text; a visitor's probe shall not pay for it.
+        retriever.encode_queries(["warm"])
     return retriever
 
 

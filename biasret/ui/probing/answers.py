@@ -94,7 +94,7 @@ def _matrix(found: Sequence[Answer | Failure], question: Question, *, k: int) ->
             _plain(one.comparison.overlap),
             _plain(one.comparison.rbo),
             sentences.short_typical(one.typical[0] if one.typical else None),
-            f"{one.comparison.milliseconds:.0f}",
+            "<1" if one.comparison.milliseconds < 1 else f"{one.comparison.milliseconds:.0f}",
         ]
         rows.append(markup.Row(sentences.retriever_label(one.retriever), _kind(one), cells))
     return markup.matrix(columns, rows, label="Every retriever's answer to both wordings")

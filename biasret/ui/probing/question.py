@@ -191,7 +191,7 @@ def _switch(setup: Setup) -> tuple[Switch, dict[str, object]]:
     if setup.is_presented:
         place = st.expander("Switch", icon=":material/swap_horiz:")
     with place:
-        direction, *places = st.columns([5, 5, 2, 3])
+        direction, *places = st.columns([5, 5, 3, 3])
         with direction:
             switch = SWITCHES[pick("Flip", f"probe_switch_{engine}", names)]
         return switch, _SETTINGS[switch.name](places)
