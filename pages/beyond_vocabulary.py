@@ -22,6 +22,7 @@ with ui.page(
         )
     if world == "published" and part == "layers":
         ui.published_layers(key="vocabulary")
+        ui.every_number("fig04", key="vocabulary")
     elif world == "published":
         ui.paper("beyond_vocabulary", key="vocabulary")
     elif part == "layers":

@@ -304,7 +304,7 @@ def test_each_filter_has_its_own_marker_and_is_filled_where_a_gap_is_found(gaps)
     assert raw["x"] == at_10(gaps)["estimate"].tolist()
     assert judged["x"] == [0.5, 0.5]
     assert raw["marker"]["symbol"] == ["circle", "circle-open"]
-    assert judged["marker"]["symbol"] == ["square-open", "square"]
+    assert judged["marker"]["symbol"] == ["triangle-up-open", "triangle-up"]
     assert [round(y) for y in raw["y"]] == [round(y) for y in judged["y"]] == [0, 1]
     assert raw["name"] == "all ‹b›"
 

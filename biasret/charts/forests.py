@@ -11,6 +11,7 @@ from biasret.charts.base import (
     GUIDE,
     MARK,
     OTHER,
+    SERIES,
     bars,
     ground,
     group_style,
@@ -25,18 +26,6 @@ __all__ = ["forest", "forest_alt", "gap_by", "gap_forest", "levels_chart"]
 
 _ROW_HEIGHT = 58
 _OFFSET = 0.16
-
-
-#: Markers of what a gap is split by, in order; shape tells them apart without colour.
-_SPLITS = (
-    ("#5C6BC0", "circle"),
-    ("#009988", "square"),
-    ("#CC6677", "diamond"),
-    ("#997700", "triangle-up"),
-    ("#888888", "x"),
-    ("#0072B2", "cross"),
-    ("#D55E00", "star"),
-)
 
 
 def forest(gaps: pd.DataFrame, *, starred: str = "p_holm") -> go.Figure:
@@ -186,7 +175,8 @@ def gap_by(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> go.Figure:
     spread = np.linspace(-reach, reach, len(labels))
     figure = go.Figure()
     for at, ((value, label), offset) in enumerate(zip(labels.items(), spread, strict=True)):
-        colour, symbol = _SPLITS[at % len(_SPLITS)]
+        colour, symbol, _ = SERIES[at % len(SERIES)]
+        symbol = symbol.removesuffix("-open")
         of = gaps[(gaps[by].astype("str") == value) & np.isfinite(gaps["estimate"])]
         figure.add_trace(
             go.Scatter(

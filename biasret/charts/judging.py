@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from biasret.charts.base import GUIDE, SERIES, ground, plain
-from biasret.sentences import retriever_label
+from biasret.charts.base import SERIES, ground, plain
 
-__all__ = ["confusion", "confusion_alt", "gap_by_filter", "relevant_lists"]
+__all__ = ["confusion", "confusion_alt", "relevant_lists"]
 
 
 def confusion(
@@ -97,56 +96,4 @@ def relevant_lists(tables: dict[str, pd.DataFrame]) -> go.Figure:
     )
     figure.update_yaxes(tickformat=".0%", rangemode="tozero", title="share of lists with any")
     figure.update_xaxes(dtick=1, title="relevant documents in the list")
-    return figure
-
-
-def gap_by_filter(rows: pd.DataFrame, *, contrast: str) -> go.Figure:
-    """One marker a filter on the line of each retriever.
-
-    Parameters
-    ----------
-    rows
-        ``retriever``, ``filter`` (as it shall be read), ``estimate``; a missing estimate has
-        no marker.
-    contrast
-        What minus what, for the axis.
-    """
-    names = rows["retriever"].drop_duplicates().tolist()
-    kinds = rows["filter"].drop_duplicates().tolist()
-    figure = go.Figure()
-    spread = np.linspace(-0.27, 0.27, len(kinds)) if len(kinds) > 1 else np.zeros(1)
-    for position, kind in enumerate(kinds):
-        colour, symbol, _ = SERIES[position % len(SERIES)]
-        part = rows[(rows["filter"] == kind) & np.isfinite(rows["estimate"])]
-        figure.add_trace(
-            go.Scatter(
-                x=part["estimate"].tolist(),
-                y=[names.index(name) + spread[position] for name in part["retriever"]],
-                mode="markers",
-                name=plain(kind),
-                marker={
-                    "symbol": symbol,
-                    "size": 11,
-                    "color": colour,
-                    "line": {"width": 1.5, "color": colour},
-                },
-                hovertemplate="%{x:+.4f}<extra>" + plain(kind) + "</extra>",
-            )
-        )
-    figure.add_vline(x=0, line=GUIDE)
-    ground(
-        figure,
-        height=130 + 62 * len(names),
-        margin={"l": 10, "r": 20, "t": 24, "b": 48},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        showlegend=True,
-    )
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[plain(retriever_label(name)) for name in names],
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
-    figure.update_xaxes(title=plain(contrast), zeroline=False)
     return figure

@@ -2,62 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from biasret import published
 
 __all__ = [
-    "NOTES",
-    "Note",
-    "filter_sentence",
     "length_sentence",
     "published_agreement",
     "published_confusion",
     "published_dropped",
-    "published_filters",
     "published_lengths",
     "published_relevance",
     "published_retrievers",
 ]
-
-#: The relevance filters of Table 6, from none to both judges.
-FILTERS = {"raw": "all documents", "gpt": "GPT alone", "qwen": "Qwen alone", "gold": "both judges"}
-
-
-@dataclass(frozen=True)
-class Note:
-    """Where the paper's page and the authors' release say different things."""
-
-    part: str
-    text: str
-
-
-NOTES = (
-    Note(
-        "contents",
-        "Table 5 names bm25s for BM25. In the release the political sets are ranked by rank_bm25's "
-        "Okapi variant and the health sets by bm25s' Lucene variant; both are retrievers here.",
-    ),
-    Note("contents", "Table 4 on the page has five rows; the release has eight."),
-    Note("dropped", "Table 10 on the page lists six of the nine dropped rows of the release."),
-    Note(
-        "judges",
-        "Table 6, Octen, both judges: the page prints +0.104 with p 0.002; the release has 0.1035 "
-        "with p 0.00146, which Table 8 prints too.",
-    ),
-    Note(
-        "judges",
-        "Figure 8 states temperature 0 for both judges; the requests to gpt-5-mini set none.",
-    ),
-    Note(
-        "judges",
-        "The caption of Table 6 says that tighter filters give larger gaps. Two cells do not: "
-        "Octen under GPT alone (0.043) lies below no filter (0.048), and Qwen under both judges "
-        "(0.069) below Qwen alone (0.080).",
-    ),
-)
 
 
 def _released(exhibit: str) -> pd.DataFrame:
@@ -119,24 +76,6 @@ def published_dropped() -> pd.DataFrame:
     return _wide(rows, ["query"], ["length"]).astype({"length": "int64"})
 
 
-def published_filters() -> pd.DataFrame:
-    """Table 6: the lean@10 gap of each retriever under each relevance filter.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``retriever``, ``filter`` (in words, from none to both judges), ``estimate``
-        (conservative minus liberal), ``p_value`` (Mann-Whitney, uncorrected),
-        ``n_minuend``, ``n_subtrahend``; NaN where the release has no number.
-    """
-    rows = _released("table06").rename(columns={"item": "filter"})
-    names = {"gap": "estimate", "p_mannwhitney": "p_value"}
-    rows = rows.assign(quantity=rows["quantity"].replace(names))
-    columns = ["estimate", "p_value", "n_minuend", "n_subtrahend"]
-    table = _wide(rows, ["retriever", "filter"], columns)
-    return table.assign(filter=table["filter"].map(FILTERS))
-
-
 def published_agreement() -> pd.DataFrame:
     """Appendix F: agreement of the two judges over all pairs, by group, and by retriever.
 
@@ -176,24 +115,6 @@ def published_confusion() -> tuple[int, int, int, int]:
     n, both = int(one["n_pairs"]), int(one["n_gold"])
     gpt, qwen = (round(n * one[f"relevant_rate_{name}"]) for name in ("gpt", "qwen"))
     return both, gpt - both, qwen - both, n - gpt - qwen + both
-
-
-def filter_sentence(rows: pd.DataFrame) -> str:
-    """Whether the gap grows from no filter to both judges.
-
-    Parameters
-    ----------
-    rows
-        As `published_filters` returns them.
-    """
-    wide = rows.pivot(index="retriever", columns="filter", values="estimate")
-    first, last = wide[FILTERS["raw"]], wide[FILTERS["gold"]]
-    n = int((last > first).sum())
-    return (
-        f"For {n} of {len(wide)} retrievers the gap is larger among documents that both judges "
-        f"hold relevant ({last.min():+.3f} to {last.max():+.3f}) than among all "
-        f"({first.min():+.3f} to {first.max():+.3f})."
-    )
 
 
 def published_relevance() -> pd.DataFrame:

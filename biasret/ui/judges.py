@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from biasret import agreement, sentences
-from biasret.charts.judging import confusion, confusion_alt, gap_by_filter, relevant_lists
+from biasret import agreement, charts, sentences
+from biasret.charts.judging import confusion, confusion_alt, relevant_lists
 from biasret.datasets.base import DatasetRecord
 from biasret.filters import filter_named
 from biasret.metrics import METRICS
@@ -235,23 +235,16 @@ def _gaps(record: DatasetRecord) -> None:
         )
         return
     order = {name: at for at, name in enumerate(["raw", "same-story"])}
-    rows = rows.assign(_at=rows["filter"].map(lambda name: order.get(name, 2)))
-    rows = rows.sort_values(["_at", "filter"], kind="stable").drop(columns="_at")
-    shown = reads.in_order(rows.assign(filter=rows["filter"].map(lambda n: filter_named(n).label)))
+    stored = sorted(rows["filter"].unique(), key=lambda name: (order.get(name, 2), name))
+    labels = {name: filter_named(name).label for name in stored}
+    shown = reads.in_order(rows)
     contrast = f"{METRICS['lean'].title(POOLED)}, {record.minuend} minus {record.subtrahend}"
-    known = shown["estimate"].dropna()
-    sentence = (
-        f"{contrast}: from {known.min():+.3f} to {known.max():+.3f} over "
-        f"{shown['filter'].nunique()} filters and {shown['retriever'].nunique()} retrievers; "
-        "positive means that results follow the asker."
-        if len(known)
-        else "No gap could be computed under these filters; the table says why."
-    )
+    sentence = sentences.by_split(shown, "filter", labels)
     columns = ["retriever", "filter", "estimate", "ci_low", "ci_high", "p_value", "p_holm", "test"]
     columns += ["n_pairs", "n_minuend", "n_subtrahend", "n_dropped", "note"]
     show(
-        gap_by_filter(shown, contrast=contrast),
-        shown[columns],
+        charts.gap_by(shown, "filter", labels),
+        shown[columns].assign(filter=shown["filter"].map(labels)),
         name="data-filters",
         sentence=sentence,
         alt=sentence,
