@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 
 import numpy as np
@@ -19,7 +20,7 @@ from biasret.retrievers.base import Ranking, mask, positions, ranks_of
 from biasret.retrievers.dense import Dense
 from biasret.tables import LEAN_CODES
 
-__all__ = ["Comparison", "Side", "compare", "compare_all"]
+__all__ = ["Comparison", "Side", "compare", "compare_all", "compared", "lean_of"]
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,6 @@ class Comparison:
 
     Attributes
     ----------
-    documents : pandas.DataFrame
-        One row per document on either side: ``doc_id``, ``rank_a``, ``rank_b`` (missing:
-        not among the first k), ``movement`` in words, in order of the better rank.
     n_shared, n_lost, n_new
         Documents on both sides, on A alone, on B alone.
     overlap
@@ -69,13 +67,24 @@ class Comparison:
     k: int
     a: Side
     b: Side
-    documents: pd.DataFrame
     n_shared: int
     n_lost: int
     n_new: int
     overlap: float | None
     rbo: float | None
     milliseconds: float
+
+    @cached_property
+    def documents(self) -> pd.DataFrame:
+        """Every document on either side, in order of its better rank.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``doc_id``, ``rank_a``, ``rank_b`` (missing: not among the first k), ``movement``
+            in words. Made when it is first asked for: a frame takes longer than a search.
+        """
+        return _documents(self.a.ranking.doc_ids, self.b.ranking.doc_ids)
 
     @property
     def lean_difference(self) -> float | None:
@@ -176,16 +185,17 @@ def compare_all(
         sides[text] = Side(
             text=text,
             ranking=ranking,
-            lean=_lean(ranking, stances),
+            lean=lean_of(ranking, stances),
             gold_rank=None if is_blank else _gold_rank(retriever, scores, i, exclude, gold),
             n_tokens=int(tokens[i]),
             max_tokens=retriever.record.max_tokens,
         )
     name = retriever.record.name
-    return [_compared(name, k, sides[a], sides[b], milliseconds) for a, b in pairs]
+    return [compared(name, k, sides[a], sides[b], milliseconds=milliseconds) for a, b in pairs]
 
 
-def _compared(retriever: str, k: int, a: Side, b: Side, milliseconds: float) -> Comparison:
+def compared(retriever: str, k: int, a: Side, b: Side, *, milliseconds: float) -> Comparison:
+    """Two sides set beside each other."""
     first, second = a.ranking.doc_ids, b.ranking.doc_ids
     shared = len(set(first) & set(second))
     longest = max(len(first), len(second))
@@ -194,7 +204,6 @@ def _compared(retriever: str, k: int, a: Side, b: Side, milliseconds: float) -> 
         k=k,
         a=a,
         b=b,
-        documents=_documents(first, second),
         n_shared=shared,
         n_lost=len(first) - shared,
         n_new=len(second) - shared,
@@ -204,7 +213,8 @@ def _compared(retriever: str, k: int, a: Side, b: Side, milliseconds: float) -> 
     )
 
 
-def _lean(ranking: Ranking, stances: pd.Series | None) -> float | None:
+def lean_of(ranking: Ranking, stances: pd.Series | None) -> float | None:
+    """Mean stance code of the documents of a ranking; None without stances or documents."""
     if stances is None or ranking.is_empty:
         return None
     codes = [LEAN_CODES.get(stances.get(doc_id), 0.0) for doc_id in ranking.doc_ids]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from biasret.probe.comparison import Comparison, Side, _documents, _lean
-from biasret.probe.overlap import rank_biased_overlap
+from biasret.probe.comparison import Comparison, Side, compared, lean_of
 from biasret.retrievers.base import Ranking
 
 __all__ = ["Stored", "compare_stored"]
@@ -52,21 +51,6 @@ def compare_stored(
     for stored in (a, b):
         top = stored.run[stored.run["rank"] <= k].sort_values("rank")
         ranking = Ranking(top["doc_id"].tolist(), top["score"].to_numpy(dtype=np.float32))
-        lean = _lean(ranking, stances)
+        lean = lean_of(ranking, stances)
         sides.append(Side(stored.text, ranking, lean, stored.gold_rank, 0, None))
-    first, second = (side.ranking.doc_ids for side in sides)
-    shared = len(set(first) & set(second))
-    longest = max(len(first), len(second))
-    return Comparison(
-        retriever=retriever,
-        k=k,
-        a=sides[0],
-        b=sides[1],
-        documents=_documents(first, second),
-        n_shared=shared,
-        n_lost=len(first) - shared,
-        n_new=len(second) - shared,
-        overlap=shared / longest if longest else None,
-        rbo=rank_biased_overlap(first, second) if first and second else None,
-        milliseconds=0.0,
-    )
+    return compared(retriever, k, sides[0], sides[1], milliseconds=0.0)
