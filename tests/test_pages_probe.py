@@ -355,6 +355,21 @@ class TestSharing:
         assert "rank-biased overlap" in page
 
 
+class TestLink:
+    def test_refused_numbers_and_cut_texts_are_said(self, store):
+        app = on("demo_health", probe_density="7", probe_seed="x", probe_text="why " * 2_600)
+        text = text_of(app)
+        assert "The link asked for probe_density=7" in text
+        assert "using 0.4" in text
+        assert "The link asked for probe_seed=x" in text
+        assert "had 10,400 characters; the first 10,000 are used" in text
+
+    def test_what_is_taken_is_not_remarked_on(self, store):
+        text = text_of(on("demo_health", probe_density="0.70", probe_seed="3", probe_text=SISTER))
+        assert "The link" not in text
+        assert "The text of the link" not in text
+
+
 class TestPresentation:
     def test_one_sentence_two_short_lists_and_the_strip(self, store):
         app = asked(SISTER, probe_presented="true")

@@ -36,6 +36,8 @@ __all__ = [
     "remember_link",
     "save",
     "show",
+    "told_number",
+    "told_text",
 ]
 
 log = logging.getLogger("biasret")
@@ -96,6 +98,34 @@ def _told(key: str, shown: Sequence[str]) -> None:
             ),
             icon=":material/link_off:",
         )
+
+
+def told_number(key: str, shown: float) -> None:
+    """Say so, once, when the link asked for another number than the one shown."""
+    for value in st.session_state.get("_link", {}).pop(key, []):
+        try:
+            is_shown = float(value) == float(shown)
+        except ValueError:
+            is_shown = False
+        if not is_shown:
+            st.warning(
+                markdown_safe(
+                    f"The link asked for {key}={value}, which is not to be had here; "
+                    f"using {shown:g}."
+                ),
+                icon=":material/link_off:",
+            )
+
+
+def told_text(key: str, shown: str, *, limit: int) -> None:
+    """Say so, once, when the text of the link was longer than what is taken."""
+    for value in st.session_state.get("_link", {}).pop(key, []):
+        if len(value) > limit:
+            st.warning(
+                f"The text of the link had {len(value):,} characters; the first "
+                f"{len(shown):,} are used.",
+                icon=":material/content_cut:",
+            )
 
 
 def markdown_safe(text: str) -> str:

@@ -12,7 +12,7 @@ from biasret.datasets.base import SIGNALS, DatasetRecord
 from biasret.errors import BiasretError, InputError
 from biasret.probe import ORIGINS, SWITCHES, Question, Switch, Wording
 from biasret.ui import reads
-from biasret.ui.pages import markdown_safe, pick
+from biasret.ui.pages import markdown_safe, pick, told_number, told_text
 from biasret.ui.probing.scores import show_scores
 from biasret.ui.probing.setup import Setup, corpus_of
 
@@ -46,6 +46,7 @@ def ask_question(setup: Setup) -> Question | None:
     _box(bind)
     switch, settings = _switch(setup)
     text = str(st.session_state.get(TEXT) or "")
+    told_text(TEXT, text, limit=MAX_TEXT)
     st.session_state.setdefault("_probe_typed", text)
     given = [_given(key, bind) for key in (TEXT_A, TEXT_B)]
     if not text.strip() and not all(given):
@@ -233,6 +234,8 @@ def _to_aal(places: Sequence[Any]) -> dict[str, object]:
             placeholder="the usual ones",
             help=f"Empty: the {len(PROFILES['grammar+ing'])} features of grammar and -in’.",
         )
+    told_number("probe_density", density)
+    told_number("probe_seed", seed)
     settings: dict[str, object] = {"density": density, "seed": int(seed)}
     if chosen:
         settings["features"] = tuple(sorted(chosen))
