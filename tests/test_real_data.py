@@ -54,7 +54,7 @@ def news(shared, tmp_path_factory) -> Path:
         *("--name", "news pairs", "--vectors", f"minilm-l6={vectors}", "--json"),
         store=store,
     )
-    brought = json.loads(out)
+    (brought,) = json.loads(out)["imported"]
     assert brought["documents"] == 37_463
     assert brought["queries"] == 2 * N_PAIRS
     assert brought["left_out"] == {}
@@ -109,7 +109,7 @@ def test_consumers_health_questions_come_in(shared, tmp_path):
         *("--folder", str(shared / "data" / "health"), "--name", "health", "--json"),
         store=tmp_path,
     )
-    brought = json.loads(out)
+    (brought,) = json.loads(out)["imported"]
     assert brought["documents"] == 30_030
     assert brought["queries"] > 1_000
     assert brought["qrels"] >= brought["queries"]

@@ -73,6 +73,8 @@ def ask_question(setup: Setup) -> Question | None:
     _wordings(setup, question, bind)
     if not setup.is_presented:
         show_scores(question)
+    if setup.is_private:
+        _forget(setup)
     for sentence in probe.warnings(question):
         st.warning(markdown_safe(sentence), icon=":material/difference:")
     if question.a.text == question.b.text:
@@ -86,6 +88,17 @@ def ask_question(setup: Setup) -> Question | None:
             "in the measured results."
         )
     return question
+
+
+def _forget(setup: Setup) -> None:
+    """Take out of the link what the browser put there before it knew that it should not.
+
+    Boxes drawn in this run are no longer bound; Streamlit takes out those of others itself.
+    """
+    drawn = (TEXT,) if setup.is_presented else (TEXT, TEXT_A, TEXT_B)
+    for key in drawn:
+        if st.session_state.get(key) and key in st.query_params:
+            del st.query_params[key]
 
 
 # --- where a question comes from ---------------------------------------------------------------
