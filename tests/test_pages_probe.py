@@ -209,6 +209,7 @@ class TestSwitch:
         text = text_of(app)
         assert "With the signal taken out" in text
         assert "= same lean" in text
+        assert "lean@10 neutral" in text
 
 
 class TestScores:

@@ -74,9 +74,18 @@ def _matrix(found: Sequence[Answer | Failure], question: Question, *, k: int) ->
     a, b = _groups(question)
     has_lean = any(one.comparison.a.lean is not None for one in answers)
     has_after = any(one.mitigated for one in answers)
+    # Both wordings meet in one neutral wording where an engine took out what it had put in.
+    is_framed = probe.SWITCHES[question.switch].signal == "framing"
+    has_neutral = (
+        has_lean
+        and is_framed
+        and any(one.mitigated and one.mitigated.a.text == one.mitigated.b.text for one in answers)
+    )
     columns = ["Retriever"]
     if has_lean:
         columns += [f"lean@{k} A ({a})", f"lean@{k} B ({b})"]
+    if has_neutral:
+        columns += [f"lean@{k} neutral"]
     columns += ["Change, A to B"]
     if has_after:
         columns += ["With the signal taken out"]
@@ -86,6 +95,8 @@ def _matrix(found: Sequence[Answer | Failure], question: Question, *, k: int) ->
         cells = []
         if has_lean:
             cells += [_signed(one.comparison.a.lean), _signed(one.comparison.b.lean)]
+        if has_neutral:
+            cells.append(_signed(one.mitigated.a.lean if one.mitigated else None))
         cells.append(sentences.change(one.comparison, _groups(question)))
         if has_after:
             after = one.mitigated
