@@ -194,8 +194,8 @@ def test_the_whole_story(page, store):
     settled(page)
     at_20 = rankings(page)
     assert [titles[:10] for titles in at_20] == at_10
-    assert "probe_k=20" in page.url
-    assert "probe_text=" in page.url
+    expect(page).to_have_url(re.compile("probe_k=20"))
+    expect(page).to_have_url(re.compile("probe_text="))
     address = page.url
 
     go(page, "Political lean", "Political lean")
@@ -226,26 +226,30 @@ def test_a_link_to_a_page_works_for_the_first_visitor_of_a_fresh_server(page, se
     context.close()
 
 
+#: The address changes a moment after the run that changed it; `expect` waits for it.
+HURTING = re.compile("hurting")
+
+
 def test_the_text_stays_out_of_the_link_on_request(page):
     go(page, "Probe", "Probe")
     switch_on(page, "Leave my text out of the link")
     ask(page, "My head has been hurting for two weeks and she doesn't know why.")
-    assert "hurting" not in page.url
+    expect(page).not_to_have_url(HURTING)
     page.get_by_role("button", name="Edit by hand").first.click()
     expect(page.get_by_role("textbox", name="Wording A, by hand")).to_be_visible()
     settled(page)
-    assert "hurting" not in page.url
+    expect(page).not_to_have_url(HURTING)
 
 
 def test_text_that_is_in_the_link_is_taken_out_on_request(page):
     go(page, "Probe", "Probe")
     ask(page, "My head has been hurting for two weeks and she doesn't know why.")
-    assert "hurting" in page.url
+    expect(page).to_have_url(HURTING)
     switch_on(page, "Leave my text out of the link")
     expect(page.get_by_role("textbox", name="Your question")).to_have_value(
         "My head has been hurting for two weeks and she doesn't know why."
     )
-    assert "hurting" not in page.url
+    expect(page).not_to_have_url(HURTING)
 
 
 class TestReaders:
