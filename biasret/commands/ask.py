@@ -139,11 +139,12 @@ def probe_text(arguments: argparse.Namespace) -> int:
             print(f"{one.retriever}: {one.reason}")
             continue
         print(f"{one.retriever}: {sentences.comparison(one.comparison)}")
-        groups = (question.a.group, question.b.group)
         if question.gold:
-            print(f"  {sentences.change(one.comparison, groups)}")
+            print(f"  {sentences.change(one.comparison, question.groups)}")
         if one.mitigated:
-            print(f"  with the signal taken out: {sentences.change(one.mitigated, groups)}")
+            print(
+                f"  with the signal taken out: {sentences.change(one.mitigated, question.groups)}"
+            )
         for placed in one.typical:
             print(f"  {sentences.typical(placed)}")
     return 1 if result.is_failed else 0

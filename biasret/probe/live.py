@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,19 +85,25 @@ class ProbeResult:
 
     Attributes
     ----------
-    warnings
-        What changed between the wordings besides the signal.
-    detected
-        Signals that the typed question carried already.
+    mitigated
+        Both wordings with the signal taken out, where that was asked for.
     """
 
     dataset: str
     k: int
     question: Question
     answers: tuple[Answer | Failure, ...]
-    warnings: tuple[str, ...]
-    detected: Detected
     mitigated: tuple[Wording, Wording] | None = None
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What changed between the wordings besides the signal."""
+        return warnings(self.question)
+
+    @cached_property
+    def detected(self) -> Detected:
+        """Signals that the typed question carried already."""
+        return detected(self.question.typed, switch=self.question.switch)
 
     @property
     def is_failed(self) -> bool:
@@ -184,8 +191,6 @@ def probe(
         k=k,
         question=question,
         answers=tuple(found),
-        warnings=warnings(question),
-        detected=detected(text, switch=switch),
         mitigated=pair,
     )
 
@@ -215,7 +220,7 @@ def answers(
 
 def _placed(found: Comparison, question: Question, corpus: Corpus) -> Iterator[Typicality]:
     groups = (corpus.record.minuend, corpus.record.subtrahend)
-    sides = (question.a.group, question.b.group)
+    sides = question.groups
     if set(groups) != set(sides) or found.k > DEPTH or not corpus.record.is_paired:
         return
     # Stored differences are minuend minus subtrahend, a probe's are B minus A.

@@ -164,6 +164,11 @@ class Question:
     known: Known | None = None
 
     @property
+    def groups(self) -> tuple[str, str]:
+        """What wordings A and B signal."""
+        return self.a.group, self.b.group
+
+    @property
     def exclude(self) -> tuple[str, ...]:
         """Documents left out of every list."""
         return self.known.exclude if self.known else ()

@@ -326,8 +326,7 @@ def _comparisons(
     exclude: probe.Ids,
     gold: probe.Ids,
 ) -> list[probe.Comparison]:
-    del path, inode, modified
-    stances = documents(dataset)["stance"].dropna()
+    stances = _stances(path, inode, modified, dataset)
     return probe.compare_all(
         ready_retriever(retriever, dataset),
         pairs,
@@ -336,6 +335,11 @@ def _comparisons(
         exclude=exclude,
         gold=gold,
     )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _stances(path: str, inode: int, modified: int, dataset: str) -> pd.Series:
+    return _documents(path, inode, modified, dataset)["stance"].dropna()
 
 
 def ready_retriever(name: str, dataset: str) -> Retriever:

@@ -49,8 +49,6 @@ def show_probe(setup: Setup, question: Question) -> None:
         k=setup.k,
         question=question,
         answers=tuple(found),
-        warnings=probe.warnings(question),
-        detected=probe.detected(question.typed, switch=question.switch),
         mitigated=pair,
     )
     if pair and not setup.is_presented:
@@ -65,13 +63,9 @@ def show_probe(setup: Setup, question: Question) -> None:
 # --- the matrix --------------------------------------------------------------------------------
 
 
-def _groups(question: Question) -> tuple[str, str]:
-    return question.a.group, question.b.group
-
-
 def _matrix(found: Sequence[Answer | Failure], question: Question, *, k: int) -> str:
     answers = [one for one in found if isinstance(one, Answer)]
-    a, b = _groups(question)
+    a, b = question.groups
     has_lean = any(one.comparison.a.lean is not None for one in answers)
     has_after = any(one.mitigated for one in answers)
     # Both wordings meet in one neutral wording where an engine took out what it had put in.
@@ -97,10 +91,10 @@ def _matrix(found: Sequence[Answer | Failure], question: Question, *, k: int) ->
             cells += [_signed(one.comparison.a.lean), _signed(one.comparison.b.lean)]
         if has_neutral:
             cells.append(_signed(one.mitigated.a.lean if one.mitigated else None))
-        cells.append(sentences.change(one.comparison, _groups(question)))
+        cells.append(sentences.change(one.comparison, question.groups))
         if has_after:
             after = one.mitigated
-            cells.append(sentences.change(after, _groups(question)) if after else "—")
+            cells.append(sentences.change(after, question.groups) if after else "—")
         cells += [
             _plain(one.comparison.overlap),
             _plain(one.comparison.rbo),
@@ -142,7 +136,7 @@ def _failed(one: Failure) -> None:
 
 def _opened(one: Answer, setup: Setup, question: Question, *, is_first: bool) -> None:
     label = sentences.retriever_label(one.retriever)
-    change = sentences.change(one.comparison, _groups(question))
+    change = sentences.change(one.comparison, question.groups)
     box = st.expander(
         f"{markdown_safe(label)}: {markdown_safe(change)}",
         expanded=is_first,
@@ -167,7 +161,7 @@ def _opened(one: Answer, setup: Setup, question: Question, *, is_first: bool) ->
 
 def _presented(one: Answer, setup: Setup, question: Question) -> None:
     found = one.comparison
-    st.html(markup.lead(sentences.headline(found, _groups(question))))
+    st.html(markup.lead(sentences.headline(found, question.groups)))
     _lists(found, setup, question, depth=SHOWN_IN_PRESENTATION)
     if found.k > SHOWN_IN_PRESENTATION:
         st.caption(f"The first {SHOWN_IN_PRESENTATION} of {found.k} documents are shown.")
@@ -245,7 +239,7 @@ def _flow(found: Comparison, setup: Setup, question: Question) -> None:
         return
     known = reads.documents(setup.record.name)
     titles = {doc_id: lists.title_of(known.loc[doc_id]) for doc_id in found.documents["doc_id"]}
-    figure = charts.rank_flow(found.documents, titles, groups=_groups(question), k=found.k)
+    figure = charts.rank_flow(found.documents, titles, groups=question.groups, k=found.k)
     plot(figure, key=f"flow-{found.retriever}", alt=sentences.comparison(found))
 
 

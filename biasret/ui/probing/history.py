@@ -70,9 +70,8 @@ def _name(one: ProbeResult) -> str:
 
 def _rows(pinned: ProbeResult, current: ProbeResult) -> list[markup.Row]:
     def changes(one: ProbeResult) -> dict[str, str]:
-        groups = (one.question.a.group, one.question.b.group)
         return {
-            answer.retriever: sentences.change(answer.comparison, groups)
+            answer.retriever: sentences.change(answer.comparison, one.question.groups)
             for answer in one.answers
             if isinstance(answer, Answer)
         }

@@ -56,7 +56,6 @@ def offer(result: ProbeResult, setup: Setup) -> None:
 def _report(result: ProbeResult, setup: Setup) -> bytes:
     """The comparison as one HTML page: what was asked, every answer, how it was computed."""
     question, documents = result.question, reads.documents(setup.record.name)
-    groups = (question.a.group, question.b.group)
     asked = [
         f"{place} ({one.group}): {one.text}" for place, one in zip("AB", _pair(result), strict=True)
     ]
@@ -78,7 +77,7 @@ def _report(result: ProbeResult, setup: Setup) -> bytes:
         titles = dict(zip(lists["doc_id"], lists["title"], strict=True))
         figure = None
         if found.state not in ("empty", "one empty"):
-            figure = charts.rank_flow(found.documents, titles, groups=groups, k=found.k)
+            figure = charts.rank_flow(found.documents, titles, groups=question.groups, k=found.k)
         sections.append(report.Section(label, said, figure=figure, alt=said[0], table=lists))
     about = {
         "dataset": setup.record.label,
