@@ -7,6 +7,7 @@ that they read on light and dark alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ __all__ = [
     "bars",
     "ground",
     "group_style",
+    "name_rows",
+    "note_rows",
     "opacity",
     "plain",
 ]
@@ -71,6 +74,26 @@ def ground(figure: go.Figure, **layout: Any) -> None:
         template="plotly_white",
         **layout,
     )
+
+
+def name_rows(figure: go.Figure, labels: Sequence[str], **panel: int) -> None:
+    """Name the rows of a chart that has one label a row, the first on top."""
+    figure.update_yaxes(
+        tickvals=list(range(len(labels))),
+        ticktext=list(labels),
+        range=[len(labels) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+        **panel,
+    )
+
+
+def note_rows(figure: go.Figure, notes: Sequence[str]) -> None:
+    """Write a note, such as n, at the right end of each row."""
+    for position, note in enumerate(notes):
+        figure.add_annotation(
+            x=1.01, xref="paper", xanchor="left", y=position, text=note, showarrow=False
+        )
 
 
 def group_style(group: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from biasret.charts.base import GUIDE, bars, ground, plain
+from biasret.charts.base import GUIDE, bars, ground, name_rows, note_rows, plain
 from biasret.sentences import retriever_label
 from biasret.statistics import stars
 
@@ -61,16 +61,7 @@ def before_after(rows: pd.DataFrame, *, title: str, zero: bool) -> go.Figure:
                 hovertemplate="%{x:+.4f}<extra>" + side + "</extra>",
             )
         )
-    for position, row in rows.iterrows():
-        n = row["n_pairs"]
-        figure.add_annotation(
-            x=1.01,
-            xref="paper",
-            xanchor="left",
-            y=position,
-            text=f"{n:,} cell{'' if n == 1 else 's'}",
-            showarrow=False,
-        )
+    note_rows(figure, [f"{n:,} cell{'' if n == 1 else 's'}" for n in rows["n_pairs"]])
     if zero:
         figure.add_vline(x=0, line=GUIDE)
     ground(
@@ -79,15 +70,12 @@ def before_after(rows: pd.DataFrame, *, title: str, zero: bool) -> go.Figure:
         margin={"l": 10, "r": 100, "t": 36, "b": 48},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[
+    name_rows(
+        figure,
+        [
             f"{plain(retriever_label(row['retriever']))} {stars(row['p_holm'])}".strip()
             for _, row in rows.iterrows()
         ],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
     )
     figure.update_xaxes(title=plain(title), zeroline=False)
     return figure

@@ -15,6 +15,8 @@ from biasret.charts.base import (
     bars,
     ground,
     group_style,
+    name_rows,
+    note_rows,
     opacity,
     plain,
 )
@@ -67,10 +69,7 @@ def forest(gaps: pd.DataFrame, *, starred: str = "p_holm") -> go.Figure:
                 hovertemplate="%{x:.3f}<extra>" + plain(group) + "</extra>",
             )
         )
-    for position, row in rows.iterrows():
-        figure.add_annotation(
-            x=1.01, xref="paper", xanchor="left", y=position, text=_margin(row), showarrow=False
-        )
+    note_rows(figure, [_margin(row) for _, row in rows.iterrows()])
     labels = [
         f"{plain(retriever_label(row['retriever']))} {stars(row[starred])}".strip()
         for _, row in rows.iterrows()
@@ -83,13 +82,7 @@ def forest(gaps: pd.DataFrame, *, starred: str = "p_holm") -> go.Figure:
         margin={"l": 10, "r": 120, "t": 36, "b": 48},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=labels,
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    name_rows(figure, labels)
     figure.update_xaxes(title=f"mean {title} ({metric.unit})", zeroline=False)
     return figure
 
@@ -130,10 +123,7 @@ def gap_forest(gaps: pd.DataFrame) -> go.Figure:
             hovertemplate="%{x:+.4f}<extra></extra>",
         )
     )
-    for position, row in rows.iterrows():
-        figure.add_annotation(
-            x=1.01, xref="paper", xanchor="left", y=position, text=_margin(row), showarrow=False
-        )
+    note_rows(figure, [_margin(row) for _, row in rows.iterrows()])
     figure.add_vline(x=0, line=GUIDE)
     ground(
         figure,
@@ -141,15 +131,12 @@ def gap_forest(gaps: pd.DataFrame) -> go.Figure:
         margin={"l": 10, "r": 120, "t": 12, "b": 48},
         showlegend=False,
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[
+    name_rows(
+        figure,
+        [
             f"{plain(retriever_label(row['retriever']))} {stars(row['p_value'])}".strip()
             for _, row in rows.iterrows()
         ],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
     )
     contrast = plain(f"{title}, {first['minuend']} minus {first['subtrahend']}")
     figure.update_xaxes(title=contrast, zeroline=False)
@@ -203,13 +190,7 @@ def gap_by(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> go.Figure:
         margin={"l": 10, "r": 16, "t": 16, "b": 76},
         legend={"orientation": "h", "y": -64 / height, "yanchor": "top", "x": 0},
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[plain(retriever_label(name)) for name in names],
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    name_rows(figure, [plain(retriever_label(name)) for name in names])
     first = gaps.iloc[0]
     k = None if by == "k" or pd.isna(first["k"]) else int(first["k"])
     title = (
@@ -244,27 +225,13 @@ def levels_chart(levels: pd.DataFrame) -> go.Figure:
             hovertemplate="%{x:.3f}<extra></extra>",
         )
     )
-    for position, row in rows.iterrows():
-        figure.add_annotation(
-            x=1.01,
-            xref="paper",
-            xanchor="left",
-            y=position,
-            text=f"{row['n']:,} quer{'y' if row['n'] == 1 else 'ies'}",
-            showarrow=False,
-        )
+    note_rows(figure, [f"{n:,} quer{'y' if n == 1 else 'ies'}" for n in rows["n"]])
     ground(
         figure,
         height=110 + _ROW_HEIGHT * len(rows),
         margin={"l": 10, "r": 120, "t": 16, "b": 48},
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[plain(retriever_label(name)) for name in rows["retriever"]],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    name_rows(figure, [plain(retriever_label(name)) for name in rows["retriever"]])
     figure.update_xaxes(title=f"mean {title} ({metric.unit})", zeroline=False)
     return figure
 

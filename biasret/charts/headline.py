@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from biasret.charts.base import GUIDE, MARK, bars, ground, plain
+from biasret.charts.base import GUIDE, MARK, bars, ground, name_rows, plain
 from biasret.metrics import METRICS
 from biasret.sentences import ALPHA, retriever_label
 
@@ -56,15 +56,8 @@ def headline(panels: dict[str, pd.DataFrame]) -> go.Figure:
             col=1,
         )
         figure.add_vline(x=0, line=GUIDE, row=at, col=1)
-        figure.update_yaxes(
-            tickvals=list(range(len(rows))),
-            ticktext=[plain(retriever_label(name)) for name in rows["retriever"]],
-            range=[len(rows) - 0.5, -0.5],
-            showgrid=False,
-            zeroline=False,
-            row=at,
-            col=1,
-        )
+        labels = [plain(retriever_label(name)) for name in rows["retriever"]]
+        name_rows(figure, labels, row=at, col=1)
         first = rows.iloc[0]
         name = METRICS[first["metric"]].title(None if pd.isna(first["k"]) else int(first["k"]))
         contrast = plain(f"{name}, {first['minuend']} minus {first['subtrahend']}")

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from biasret.charts.base import ground, group_style, plain
+from biasret.charts.base import ground, group_style, name_rows, plain
 
 __all__ = ["length_histogram", "length_ranges", "lengths_alt"]
 
@@ -110,15 +110,12 @@ def length_ranges(rows: pd.DataFrame) -> go.Figure:
                 )
             )
     ground(figure, height=100 + 40 * len(rows), margin={"l": 10, "r": 20, "t": 12, "b": 48})
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[
+    name_rows(
+        figure,
+        [
             plain(f"{dataset}, {group}")
             for dataset, group in zip(rows["dataset"], rows["group"], strict=True)
         ],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
     )
     ticks = [30, 100, 300, 1_000, 3_000]
     figure.update_xaxes(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from biasret.charts.base import ground, plain
+from biasret.charts.base import ground, name_rows, plain
 from biasret.pairing import SCHEMES
 from biasret.sentences import ALPHA, retriever_label
 
@@ -81,13 +81,7 @@ def pairing_boxes(summary: pd.DataFrame) -> go.Figure:
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
         showlegend=True,
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[plain(retriever_label(name)) for name in names],
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    name_rows(figure, [plain(retriever_label(name)) for name in names])
     lowest = min([0.0, *known["q1"]])
     figure.update_xaxes(title="cosine of two questions", range=[lowest, 1.01], zeroline=False)
     return figure

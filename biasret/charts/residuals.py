@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from biasret.charts.base import GUIDE, MARK, bars, ground, group_style, plain
+from biasret.charts.base import GUIDE, MARK, bars, ground, group_style, name_rows, note_rows, plain
 from biasret.metrics import METRICS
 from biasret.residuals import is_small
 from biasret.sentences import ALPHA, p_text, retriever_label
@@ -36,10 +36,7 @@ def residual_forest(rows: pd.DataFrame) -> go.Figure:
     sizes = [_size(row) for _, row in rows.iterrows()]
     # One size for all stands under the axis; a phone has no room to say it in every row.
     is_one = len(set(sizes)) == 1
-    for position, size in enumerate([] if is_one else sizes):
-        figure.add_annotation(
-            x=1.01, xref="paper", xanchor="left", y=position, text=size, showarrow=False
-        )
+    note_rows(figure, [] if is_one else sizes)
     figure.add_vline(x=0, line=GUIDE)
     height = 150 + 52 * len(rows)
     ground(
@@ -128,14 +125,7 @@ def _traces(rows: pd.DataFrame, *, with_bars: bool) -> list[go.Scatter]:
 
 
 def _retriever_axis(figure: go.Figure, rows: pd.DataFrame, **panel: int) -> None:
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[plain(retriever_label(name)) for name in rows["retriever"]],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-        **panel,
-    )
+    name_rows(figure, [plain(retriever_label(name)) for name in rows["retriever"]], **panel)
 
 
 def _contrast(row: pd.Series) -> str:
