@@ -14,7 +14,7 @@ from biasret.datasets.release.files import Files, refuse
 from biasret.errors import FileError, TableError
 from biasret.tables import LEAN_CODES
 
-__all__ = ["Corpus", "cell_lexical", "corpus", "load", "pairing", "token_scores"]
+__all__ = ["Corpus", "cell_lexical", "corpus", "load", "pairing"]
 
 _BASE = "allsides_synth"
 
@@ -302,30 +302,6 @@ def _agreement(
         n_both += len(both)
         n_same += int((np.abs(found[both] - released[both]) < 1e-12).sum())
     return n_same, n_both
-
-
-def token_scores(files: Files) -> pd.DataFrame | None:
-    """Log-odds of each token, turned so that positive points to the right's wordings.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``token``, ``count_minuend`` (right), ``count_subtrahend`` (left), ``log_odds``,
-        ``zeta``. The release's are left minus right.
-    """
-    kinds = {
-        "token": "text",
-        "count_L": "int",
-        "count_R": "int",
-        "log_odds": "float",
-        "zeta": "float",
-    }
-    frame = files.frame(f"{_BASE}/results/lexical_logodds.csv", kinds)
-    if frame is None:
-        return None
-    return frame.rename(columns={"count_R": "count_minuend", "count_L": "count_subtrahend"}).assign(
-        log_odds=-frame["log_odds"], zeta=-frame["zeta"]
-    )
 
 
 def cell_lexical(files: Files) -> pd.DataFrame | None:
