@@ -64,6 +64,11 @@ class Flip:
         """Whether the counterpart differs from the text."""
         return self.source != self.target
 
+    @property
+    def target_marks(self) -> list[tuple[int, int, str, str]]:
+        """Start and end in the target, what stood there before, and why, of each mark."""
+        return [(m.target_start, m.target_end, m.original, m.why) for m in self.marks]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON: ``text`` is the counterpart."""
         own = asdict(self)

@@ -51,13 +51,6 @@ def probe_corpus(store: Any, dataset: str) -> Any:
     stances = documents.set_index("doc_id")["stance"].dropna()
     models = store.path.parent / "models"
 
-    def find(text: str) -> Any:
-        cell_id = store.find_text(dataset, text)
-        if cell_id is None:
-            return None
-        cell = store.cell(dataset, cell_id)
-        return probe.Known.of(cell_id, cell, store.gold(dataset, cell["query_id"].tolist()))
-
     def compare(name: str, pairs: Any, k: int, exclude: Any, gold: Any) -> Any:
         is_lexical = record_for(name, models=models).is_lexical
         vectors = None if is_lexical else store.vectors(dataset, name, "document")
@@ -73,7 +66,7 @@ def probe_corpus(store: Any, dataset: str) -> Any:
 
     return probe.Corpus(
         record=record,
-        find=find,
+        find=lambda text: probe.Known.find(store, dataset, text),
         compare=compare,
         differences=lambda name, metric, k: store.differences(
             dataset, name, metric=metric, k=k, **groups

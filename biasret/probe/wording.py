@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -112,6 +112,19 @@ SWITCHES: Catalogue[Switch] = Catalogue(
 )
 
 
+class CellReader(Protocol):
+    """What is asked of a store to find a stored question."""
+
+    def find_text(self, dataset: str, text: str) -> str | None:
+        """The cell that holds exactly this wording."""
+
+    def cell(self, dataset: str, cell_id: str) -> pd.DataFrame:
+        """The queries of one cell."""
+
+    def gold(self, dataset: str, query_ids: Sequence[str]) -> pd.DataFrame:
+        """Judgements of grade 1 or more for the queries named."""
+
+
 @dataclass(frozen=True)
 class Known:
     """A cell of the dataset: what is known of a question that is stored.
@@ -130,6 +143,15 @@ class Known:
     texts: frozenset[str]
     exclude: tuple[str, ...] = ()
     gold: tuple[str, ...] = ()
+
+    @classmethod
+    def find(cls, store: CellReader, dataset: str, text: str) -> Known | None:
+        """The cell that holds exactly this wording, or None."""
+        cell_id = store.find_text(dataset, text)
+        if cell_id is None:
+            return None
+        cell = store.cell(dataset, cell_id)
+        return cls.of(cell_id, cell, store.gold(dataset, cell["query_id"].tolist()))
 
     @classmethod
     def of(cls, cell_id: str, cell: pd.DataFrame, gold: pd.DataFrame) -> Known:

@@ -9,7 +9,7 @@ import pandas as pd
 from biasret import markup
 from biasret.probe.comparison import Comparison, Side
 
-__all__ = ["entries", "title_of"]
+__all__ = ["entries", "measured", "title_of"]
 
 #: Shortest word marked as shared: shorter ones are in every text.
 _TERM_LETTERS = 4
@@ -59,6 +59,13 @@ def entries(
             )
         )
     return rows
+
+
+def measured(side: Side, k: int) -> str:
+    """Lean and gold rank of a side as they follow a count of documents; empty without either."""
+    lean = "" if side.lean is None else f"; lean@{k} {side.lean:+.2f}"
+    gold = "" if side.gold_rank is None else f"; gold answer at rank {side.gold_rank:,}"
+    return lean + gold
 
 
 def title_of(document: pd.Series) -> str:

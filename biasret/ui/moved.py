@@ -308,9 +308,7 @@ def _list(
             icon=":material/search_off:",
         )
         return
-    lean = "" if side.lean is None else f"; lean@{found.k} {side.lean:+.2f}"
-    rank = "" if side.gold_rank is None else f"; gold answer at rank {side.gold_rank:,}"
-    st.caption(f"{len(side.ranking.doc_ids)} documents stored{lean}{rank}")
+    st.caption(f"{len(side.ranking.doc_ids)} documents stored{lists.measured(side, found.k)}")
     label = f"{sentences.retriever_label(found.retriever)}, {group} wording"
     rows = lists.entries(side, found, reads.documents(record.name), gold=gold, is_b=is_b)
     st.html(markup.ranking(rows, label=label))

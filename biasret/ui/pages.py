@@ -90,14 +90,16 @@ def _told(key: str, shown: Sequence[str]) -> None:
     asked = st.session_state.get("_link", {}).pop(key, None)
     refused = [value for value in asked or () if value and value not in shown]
     if refused:
-        using = ", ".join(shown) or "none"
-        st.warning(
-            markdown_safe(
-                f"The link asked for {key}={refused[0]}, which is not to be had here; "
-                f"using {using}."
-            ),
-            icon=":material/link_off:",
-        )
+        _say_refused(key, refused[0], using=", ".join(shown) or "none")
+
+
+def _say_refused(key: str, value: str, *, using: str) -> None:
+    st.warning(
+        markdown_safe(
+            f"The link asked for {key}={value}, which is not to be had here; using {using}."
+        ),
+        icon=":material/link_off:",
+    )
 
 
 def told_number(key: str, shown: float) -> None:
@@ -108,13 +110,7 @@ def told_number(key: str, shown: float) -> None:
         except ValueError:
             is_shown = False
         if not is_shown:
-            st.warning(
-                markdown_safe(
-                    f"The link asked for {key}={value}, which is not to be had here; "
-                    f"using {shown:g}."
-                ),
-                icon=":material/link_off:",
-            )
+            _say_refused(key, value, using=f"{shown:g}")
 
 
 def told_text(key: str, shown: str, *, limit: int) -> None:

@@ -217,10 +217,8 @@ def _list(
             icon=":material/search_off:",
         )
         return
-    lean = "" if side.lean is None else f"; lean@{found.k} {side.lean:+.2f}"
-    gold = "" if side.gold_rank is None else f"; gold answer at rank {side.gold_rank:,}"
-    count = len(side.ranking.doc_ids)
-    st.caption(markdown_safe(f"Wording {name} ({group}): {count} documents{lean}{gold}"))
+    count = f"{len(side.ranking.doc_ids)} documents{lists.measured(side, found.k)}"
+    st.caption(markdown_safe(f"Wording {name} ({group}): {count}"))
     rows = lists.entries(
         side,
         found,
@@ -275,5 +273,5 @@ def _mitigated_texts(question: Question, pair: tuple[probe.Wording, probe.Wordin
                 continue
             made = one.flip
             assert made is not None
-            marks = [(m.target_start, m.target_end, m.original, m.why) for m in made.marks]
+            marks = made.target_marks
             st.html(markup.wording(f"Wording {place}", one.text, marks, note=made.label))

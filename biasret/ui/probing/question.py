@@ -374,8 +374,8 @@ def _card(place: str, one: Wording) -> str:
     label = f"{place}: {one.group} wording, {ORIGINS[one.origin]}"
     if made is None:
         return markup.wording(label, one.text)
-    marks = [(m.target_start, m.target_end, m.original, m.why) for m in made.marks]
-    return markup.wording(label, one.text, marks, note=f"{made.label} ({made.engine})")
+    note = f"{made.label} ({made.engine})"
+    return markup.wording(label, one.text, made.target_marks, note=note)
 
 
 def _why(one: Wording) -> None:

@@ -113,17 +113,8 @@ def corpus_of(record: DatasetRecord) -> probe.Corpus:
 
     return probe.Corpus(
         record=record,
-        find=lambda text: _known(record.name, text),
+        find=lambda text: probe.Known.find(reads.store(), record.name, text),
         compare=lambda *asked: reads.comparisons(record.name, *asked),
         differences=differences,
         overlaps=overlaps,
     )
-
-
-def _known(dataset: str, text: str) -> probe.Known | None:
-    cell_id = reads.store().find_text(dataset, text)
-    if cell_id is None:
-        return None
-    cell = reads.store().cell(dataset, cell_id)
-    gold = reads.store().gold(dataset, cell["query_id"].tolist())
-    return probe.Known.of(cell_id, cell, gold)
