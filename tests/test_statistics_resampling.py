@@ -120,11 +120,8 @@ class TestStreams:
         assert (drawn == expected).all()
         assert one.integers(0, 1 << 30, 3).tolist() == ours.integers(0, 1 << 30, 3).tolist()
 
-    @pytest.mark.parametrize("threads", [1, 2, 3])
     @pytest.mark.parametrize("sizes", [(40,), (7, 5), (1200,)])
-    def test_threads_change_nothing(self, monkeypatch, threads, sizes):
-        monkeypatch.setattr(streams, "_THREADS", threads)
-        # Many small blocks, so that several waves of them go round.
+    def test_many_small_blocks_change_nothing(self, monkeypatch, sizes):
         monkeypatch.setattr(streams, "BLOCK_DRAWS", 2 * sum(sizes))
         ours, plain = np.random.default_rng(9), np.random.default_rng(9)
         rows = [
@@ -136,12 +133,10 @@ class TestStreams:
         assert (indices(ours, sizes, 101) == np.stack(rows)).all()
         assert ours.random() == plain.random()
 
-    @pytest.mark.parametrize("threads", [1, 2])
-    def test_a_shift_in_the_middle_is_found_whoever_works(self, monkeypatch, threads):
+    def test_a_shift_in_the_middle_is_found(self, monkeypatch):
         # 2**32 modulo this is close to half of it, so that many words are unfair: the draws of
         # a block shift those of all that follow.
         n, width = 3_000_000_000, 6
-        monkeypatch.setattr(streams, "_THREADS", threads)
         monkeypatch.setattr(streams, "BLOCK_DRAWS", 2 * width)
 
         class Few(streams._Indices):

@@ -10,11 +10,8 @@ once from its words, and a sign is the first bit of its word.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -22,10 +19,6 @@ __all__ = ["count_signs", "use_indices", "word_signs"]
 
 #: Draws held in memory at once; small enough for a processor's cache. Changes no result.
 BLOCK_DRAWS = 1 << 17
-#: Threads that turn words into sums. More would wait for the one that draws the words.
-_THREADS = min(2, os.cpu_count() or 1)
-#: Blocks drawn before their sums are waited for, and fewest that threads are started for.
-_WAVE, _FEWEST_BLOCKS = 16, 4
 #: Replicates between two turns of binomial and bitwise draws in `count_signs`; fixes the
 #: order of its stream, so changing it changes its results.
 TURN = 4096
@@ -39,76 +32,26 @@ def use_indices(
     resamples: int,
     use: Callable[[slice, np.ndarray], None],
 ) -> None:
-    """Hand out bootstrap indices in blocks of replicates, to two threads where it pays.
+    """Hand out bootstrap indices in blocks of replicates.
 
     Each replicate draws, for each size n in turn, what ``integers(0, n, n)`` would draw;
-    indices of later groups come after those of earlier ones. The stream is drawn in one
-    thread, in order; what is made of each block is independent of the others.
+    indices of later groups come after those of earlier ones.
 
     Parameters
     ----------
     use
         Called with the rows of a block and its indices, shape (rows, sum of sizes), which
-        hold good only during the call. Blocks come in any order, and one whose draws turn
-        out to be shifted comes a second time with the right ones.
+        hold good only during the call.
     """
-    blocks = _slices(resamples, sum(sizes))
     maker = _Indices(sizes)
-    if 1 in sizes or len(blocks) < _FEWEST_BLOCKS or _THREADS < 2:
-        for rows in blocks:
-            _one(rng, maker, rows, use)
-        return
-    with ThreadPoolExecutor(_THREADS) as pool:
-        at = 0
-        while at < len(blocks):
-            wave = blocks[at : at + _WAVE]
-            states, tasks = [], []
-            for rows in wave:
-                states.append(rng.bit_generator.state)
-                words = _words(rng, (rows.stop - rows.start) * maker.width)
-                tasks.append(pool.submit(_try, maker, words, rows, use))
-            fair = [task.result() for task in tasks]
-            if all(fair):
-                at += len(wave)
-                continue
-            # An unfair word shifts all that follow it: they are drawn again.
-            first = fair.index(False)
-            rng.bit_generator.state = states[first]
-            rows = wave[first]
-            use(rows, maker.plain(rng, rows.stop - rows.start))
-            at += first + 1
-
-
-def _one(
-    rng: np.random.Generator,
-    maker: _Indices,
-    rows: slice,
-    use: Callable[[slice, np.ndarray], None],
-) -> None:
-    n = rows.stop - rows.start
-    # One-element groups take no word at all.
-    if 1 in maker.sizes:
-        use(rows, maker.plain(rng, n))
-        return
-    state = rng.bit_generator.state
-    if not _try(maker, _words(rng, n * maker.width), rows, use):
-        rng.bit_generator.state = state
-        use(rows, maker.plain(rng, n))
-
-
-def _try(
-    maker: _Indices, words: np.ndarray, rows: slice, use: Callable[[slice, np.ndarray], None]
-) -> bool:
-    """Use the indices of these words; False if one of the words is unfair."""
-    drawn = maker.scaled(words)
-    if drawn is None:
-        return False
-    use(rows, drawn)
-    return True
+    height = max(1, BLOCK_DRAWS // maker.width)
+    for at in range(0, resamples, height):
+        rows = slice(at, min(at + height, resamples))
+        use(rows, maker.block(rng, rows.stop - rows.start))
 
 
 class _Indices:
-    """Makes indices from words; safe to share between threads."""
+    """Makes indices from words; one block's memory serves all, a fresh one costs more."""
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
         self.sizes, self.width = sizes, sum(sizes)
@@ -119,18 +62,19 @@ class _Indices:
         self._unfair = ((1 << 32) % self._highs.astype(np.uint64)).astype(np.uint32)
         starts = np.cumsum([0, *sizes[:-1]])
         self._offsets = np.repeat(starts, repeats).astype(np.uint64) << np.uint64(32)
-        # One block's memory serves all blocks of a thread; fresh ones cost more than the sums.
-        self._memory = threading.local()
+        self._memory = np.empty((0, self.width), dtype=np.uint64)
 
-    def scaled(self, words: np.ndarray) -> np.ndarray | None:
-        """Indices of a block, shape (rows, width); None if a word of it is unfair."""
-        words = words.reshape(-1, self.width)
-        if ((words * self._highs).min(axis=0) < self._unfair).any():
-            return None
-        memory = getattr(self._memory, "rows", None)
-        if memory is None or len(memory) < len(words):
-            memory = self._memory.rows = np.empty(words.shape, dtype=np.uint64)
-        scaled = memory[: len(words)]
+    def block(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        """Indices of the next replicates, shape (rows, width)."""
+        state = rng.bit_generator.state
+        words = _words(rng, rows * self.width).reshape(rows, self.width)
+        # One-element groups take no word at all, and unfair words shift all that follow.
+        if 1 in self.sizes or ((words * self._highs).min(axis=0) < self._unfair).any():
+            rng.bit_generator.state = state
+            return self.plain(rng, rows)
+        if len(self._memory) < rows:
+            self._memory = np.empty((rows, self.width), dtype=np.uint64)
+        scaled = self._memory[:rows]
         scaled[...] = words
         scaled *= self._highs
         if len(self.sizes) > 1:
@@ -218,11 +162,6 @@ def _words(rng: np.random.Generator, n: int) -> np.ndarray:
     n_left = n - n_kept - 2 * n_whole
     words[n - n_left :] = rng.integers(0, 1 << 32, size=n_left, dtype=np.uint32)
     return words
-
-
-def _slices(resamples: int, width: int) -> list[slice]:
-    height = max(1, BLOCK_DRAWS // width)
-    return [slice(at, min(at + height, resamples)) for at in range(0, resamples, height)]
 
 
 def _blocks(resamples: int, width: int) -> Iterator[int]:
