@@ -6,7 +6,14 @@ import argparse
 import json
 from typing import Any
 
-from biasret.commands.shared import emit, known_dataset, open_store, records_of
+from biasret.commands.shared import (
+    emit,
+    interval_text,
+    known_dataset,
+    open_store,
+    p_text,
+    records_of,
+)
 
 __all__ = ["BENCHES", "bench", "gap_line", "gaps", "published"]
 
@@ -61,23 +68,14 @@ def gap_line(row: dict[str, Any]) -> str:
     import pandas as pd
 
     from biasret.metrics import METRICS
-    from biasret.statistics import stars
 
     k = None if pd.isna(row["k"]) else int(row["k"])
     name = METRICS[row["metric"]].title(k)
     head = f"{row['dataset']}  {row['retriever']:<14} {name:<10} {row['filter']:<11}"
     if pd.isna(row["estimate"]):
         return f"{head} no estimate: {row['note']}"
-    interval = (
-        "no interval"
-        if pd.isna(row["ci_low"])
-        else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
-    )
-    p = f"no p ({row['test']})"
-    if not pd.isna(row["p_value"]):
-        # Stars stand for the corrected p, here as on the pages.
-        corrected = f"{row['p_holm']:.2g}{stars(row['p_holm'])}"
-        p = f"p {row['p_value']:.2g} ({row['test']}; {corrected} after Holm)"
+    interval = interval_text(row["ci_low"], row["ci_high"])
+    p = f"no p ({row['test']})" if pd.isna(row["p_value"]) else p_text(row, row["test"])
     n = row["n_pairs"] or f"{row['n_minuend']}/{row['n_subtrahend']}"
     return (
         f"{head} {row['minuend']} minus {row['subtrahend']} {row['estimate']:+.4f} {interval}"

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from biasret.commands.shared import emit, known_dataset, open_store, records_of
+from biasret.commands.shared import (
+    emit,
+    interval_text,
+    known_dataset,
+    open_store,
+    p_text,
+    records_of,
+)
 
 __all__ = ["residual_line", "residuals"]
 
@@ -41,7 +48,6 @@ def residual_line(row: dict[str, Any]) -> str:
     import pandas as pd
 
     from biasret.metrics import METRICS
-    from biasret.statistics import stars
 
     k = None if pd.isna(row["k"]) else int(row["k"])
     name = METRICS[row["metric"]].title(k)
@@ -50,16 +56,8 @@ def residual_line(row: dict[str, Any]) -> str:
     gap = "no gap" if pd.isna(row["gap"]) else f"{row['gap']:+.4f}"
     if pd.isna(row["residual"]):
         return f"{head} {contrast} {gap}, no residual: {row['note']}"
-    interval = (
-        "no interval"
-        if pd.isna(row["residual_low"])
-        else f"[{row['residual_low']:+.4f}, {row['residual_high']:+.4f}]"
-    )
-    p = "no p"
-    if not pd.isna(row["p_value"]):
-        # Stars stand for the corrected p, here as on the pages.
-        corrected = f"{row['p_holm']:.2g}{stars(row['p_holm'])}"
-        p = f"p {row['p_value']:.2g} ({row['covariance']}; {corrected} after Holm)"
+    interval = interval_text(row["residual_low"], row["residual_high"])
+    p = "no p" if pd.isna(row["p_value"]) else p_text(row, row["covariance"])
     return (
         f"{head} {contrast} {gap}, beyond vocabulary {row['residual']:+.4f} {interval}"
         f"  vocabulary {row['contribution']:+.4f}  n {row['n']}  {p}"

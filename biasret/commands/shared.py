@@ -11,8 +11,10 @@ from typing import Any
 
 __all__ = [
     "emit",
+    "interval_text",
     "known_dataset",
     "open_store",
+    "p_text",
     "probe_corpus",
     "progress_bar",
     "records_of",
@@ -88,6 +90,22 @@ def emit(arguments: argparse.Namespace, document: Any, line: str) -> None:
         print(json.dumps(document, allow_nan=False))
     else:
         print(line, flush=True)
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """An interval as lines show it; missing ends (None or NaN): there is none."""
+    import pandas as pd
+
+    return "no interval" if pd.isna(low) else f"[{low:+.4f}, {high:+.4f}]"
+
+
+def p_text(row: dict[str, Any], by: str) -> str:
+    """A row's p-value, what it came from, and that after Holm, whose stars it carries."""
+    from biasret.statistics import stars
+
+    # Stars stand for the corrected p, here as on the pages.
+    corrected = f"{row['p_holm']:.2g}{stars(row['p_holm'])}"
+    return f"p {row['p_value']:.2g} ({by}; {corrected} after Holm)"
 
 
 def records_of(frame: Any) -> list[dict[str, Any]]:

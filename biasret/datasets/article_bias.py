@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from biasret.datasets.base import Dataset, DatasetRecord, Loaded
-from biasret.datasets.compressed import ending, unpacked
+from biasret.datasets.compressed import files_below, unpacked
 from biasret.datasets.decoding import decode
 from biasret.datasets.fields import is_blank
 from biasret.datasets.reading import shown
@@ -64,11 +64,7 @@ def load(
     FileError, InputError
         There is no article, or none of one side.
     """
-    if not path.is_dir():
-        raise FileError(f"There is no folder {path}; name the folder that holds the articles.")
-    files = sorted(file for file in path.rglob("*.json*") if ending(file) == ".json")
-    if not files:
-        raise FileError(f"{path} holds no .json files; name the folder that holds the articles.")
+    files = files_below(path, ".json", holding="the articles")
     tally = Tally("articles")
     tally.n_read = len(files)
     documents: dict[str, dict[str, Any]] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from biasret.errors import FileError
 
-__all__ = ["MAX_BYTES", "PACKED", "ending", "packing", "unpacked"]
+__all__ = ["MAX_BYTES", "PACKED", "ending", "files_below", "packing", "unpacked"]
 
 #: Codec of each ending.
 PACKED = {".gz": "gzip", ".zst": "zstd"}
@@ -31,6 +31,29 @@ def ending(path: Path) -> str:
     ('.jsonl', '.csv', '')
     """
     return (path.with_suffix("") if packing(path) else path).suffix.lower()
+
+
+def files_below(folder: Path, kind: str, *, holding: str) -> list[Path]:
+    """All files of one ending in a folder and those in it, packed or not, in order of path.
+
+    Parameters
+    ----------
+    kind
+        As `ending` gives it, such as ``".xml"``.
+    holding
+        What the folder should hold, for the message.
+
+    Raises
+    ------
+    FileError
+        There is no such folder, or no such file in it.
+    """
+    if not folder.is_dir():
+        raise FileError(f"There is no folder {folder}; name the folder that holds {holding}.")
+    files = sorted(path for path in folder.rglob(f"*{kind}*") if ending(path) == kind)
+    if not files:
+        raise FileError(f"{folder} holds no {kind} files; name the folder that holds {holding}.")
+    return files
 
 
 def unpacked(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:

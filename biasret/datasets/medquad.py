@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from biasret.datasets.base import Dataset, DatasetRecord, Loaded
-from biasret.datasets.compressed import ending, unpacked
+from biasret.datasets.compressed import files_below, unpacked
 from biasret.datasets.fields import is_blank
 from biasret.datasets.tally import Tally
 from biasret.errors import FileError, InputError
@@ -44,11 +44,7 @@ def load(path: Path, *, name: str, progress: Progress = silent) -> Loaded:
     FileError, InputError
         There is no file, or no answer in any.
     """
-    if not path.is_dir():
-        raise FileError(f"There is no folder {path}; name the folder that holds MedQuAD.")
-    files = sorted(file for file in path.rglob("*.xml*") if ending(file) == ".xml")
-    if not files:
-        raise FileError(f"{path} holds no .xml files; name the folder that holds MedQuAD.")
+    files = files_below(path, ".xml", holding="MedQuAD")
     tally = Tally("questions")
     pairs: dict[str, dict[str, Any]] = {}
     notes = []

@@ -71,6 +71,11 @@ def _pairing(exhibit: str) -> Callable[[ImportedDataset], Rows]:
     return lambda data: pairing.recomputed_pairing(data, exhibit)
 
 
+def _rounded(exhibit: str, dataset: str, compute: Callable[[ImportedDataset], Rows]) -> Recipe:
+    note = "gaps are released to four decimals"
+    return Recipe(exhibit, dataset, compute, tolerances=_ROUNDED, note=note)
+
+
 RECIPES: tuple[Recipe, ...] = (
     *(
         Recipe(
@@ -123,34 +128,10 @@ RECIPES: tuple[Recipe, ...] = (
         )
         for exhibit in ("fig05_means", "fig05_quartiles", "fig05_tests")
     ),
-    Recipe(
-        "fig09a",
-        "allsides_synth",
-        lambda data: political.figure_cells(data, "raw"),
-        tolerances=_ROUNDED,
-        note="gaps are released to four decimals",
-    ),
-    Recipe(
-        "fig09b",
-        "reddit_nat",
-        lambda data: political.figure_groups(data, "raw"),
-        tolerances=_ROUNDED,
-        note="gaps are released to four decimals",
-    ),
-    Recipe(
-        "fig10",
-        "allsides_synth",
-        lambda data: political.figure_cells(data, "judges"),
-        tolerances=_ROUNDED,
-        note="gaps are released to four decimals",
-    ),
-    Recipe(
-        "fig11",
-        "reddit_nat",
-        lambda data: political.figure_groups(data, "retained"),
-        tolerances=_ROUNDED,
-        note="gaps are released to four decimals",
-    ),
+    _rounded("fig09a", "allsides_synth", lambda data: political.figure_cells(data, "raw")),
+    _rounded("fig09b", "reddit_nat", lambda data: political.figure_groups(data, "raw")),
+    _rounded("fig10", "allsides_synth", lambda data: political.figure_cells(data, "judges")),
+    _rounded("fig11", "reddit_nat", lambda data: political.figure_groups(data, "retained")),
     Recipe(
         "fig19",
         "hcmagic_nat",
