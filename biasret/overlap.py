@@ -68,6 +68,7 @@ def retriever_overlaps(
                 resamples=settings.resamples,
                 rng=settings.seed,
                 level=settings.level,
+                stream="counts",
             )
             rows.append(
                 {

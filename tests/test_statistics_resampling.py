@@ -22,6 +22,7 @@ from biasret.statistics import (
     stable_seed,
     streams,
     two_group_bootstrap,
+    weights,
 )
 
 CONSTANT = "all values equal: resampling cannot show the uncertainty"
@@ -171,10 +172,99 @@ class TestStreams:
         assert (drawn == plain.integers(0, n, size=(8, n))).all()
 
 
+def draws_of_each(n, *, resamples, seed):
+    """How often each replicate draws each of n clusters, shape (resamples, n)."""
+    # The same seed draws the same; a cluster that alone holds a one shows its own count.
+    shares = [
+        weights.counted_means(row, np.ones(n), resamples, np.random.default_rng(seed))
+        for row in np.eye(n)
+    ]
+    counts = np.column_stack(shares) * n
+    assert counts == pytest.approx(np.round(counts), abs=1e-9)
+    return np.round(counts).astype(int)
+
+
+def chi_square_p(observed, probabilities):
+    """Of a goodness-of-fit test, with outcomes expected less than five times put together."""
+    expected = np.array(probabilities) * sum(observed)
+    often = expected >= 5
+    seen = [*np.array(observed)[often], np.array(observed)[~often].sum()]
+    due = [*expected[often], expected[~often].sum()]
+    if due[-1] < 5:
+        seen[-2:], due[-2:] = [sum(seen[-2:])], [sum(due[-2:])]
+    return stats.chisquare(seen, due).pvalue
+
+
+class TestCountedDraws:
+    """How often each cluster is drawn is multinomial, whatever way it comes about."""
+
+    @pytest.mark.parametrize(
+        ("short_by", "rare"), [(2.5, 64), (0.0, 64), (-1.0, 64), (2.5, 0), (2.5, 1 << 17), (99, 64)]
+    )
+    def test_two_of_five_clusters(self, short_by, rare, monkeypatch):
+        # Singly drawn only, hardly ever, and with every word or none left over.
+        monkeypatch.setattr(weights, "SHORT_BY", short_by)
+        monkeypatch.setattr(weights, "RARE_WORDS", rare)
+        drawn = draws_of_each(5, resamples=40_000, seed=5)
+        assert (drawn.sum(axis=1) == 5).all()
+        outcomes = [(a, b) for a in range(6) for b in range(6 - a)]
+        observed = [int(((drawn[:, 0] == a) & (drawn[:, 3] == b)).sum()) for a, b in outcomes]
+        law = stats.multinomial(5, [0.2, 0.2, 0.6])
+        assert chi_square_p(observed, [law.pmf([a, b, 5 - a - b]) for a, b in outcomes]) > 1e-3
+
+    @pytest.mark.parametrize("n", [2, 30, 400])
+    def test_each_cluster_is_binomial(self, n):
+        drawn = draws_of_each(n, resamples=60_000 // n, seed=n)
+        assert (drawn.sum(axis=1) == n).all()
+        observed = np.bincount(drawn.ravel(), minlength=n + 1)
+        assert chi_square_p(observed, stats.binom(n, 1 / n).pmf(range(n + 1))) > 1e-3
+
+    def test_many_blocks_are_as_good_as_one(self, monkeypatch):
+        monkeypatch.setattr(weights, "BLOCK_WEIGHTS", 7)
+        drawn = draws_of_each(5, resamples=20_000, seed=3)
+        assert (drawn.sum(axis=1) == 5).all()
+        observed = np.bincount(drawn[:, 2], minlength=6)
+        assert chi_square_p(observed, stats.binom(5, 0.2).pmf(range(6))) > 1e-3
+        assert len({tuple(row) for row in drawn[:100]}) > 40
+
+    def test_interval_is_that_of_the_exact_distribution(self):
+        # Of 90 values 27 are one, so a replicate's sum is binomial (90, 0.3).
+        values = np.repeat([1.0, 0.0], [27, 63])
+        found = cluster_bootstrap_mean(values, resamples=200_000, stream="counts")
+        ends = stats.binom(90, 0.3).ppf([0.025, 0.975])
+        assert (found.low * 90, found.high * 90) == pytest.approx(tuple(ends))
+
+    def test_streams_agree(self, clustered):
+        values, drawn_together = clustered
+        paper, counts = (
+            cluster_bootstrap_mean(
+                values, clusters=drawn_together, resamples=100_000, rng=1, stream=stream
+            )
+            for stream in ("paper", "counts")
+        )
+        assert counts.estimate == paper.estimate
+        ends = (counts.low, counts.high)
+        assert ends == pytest.approx((paper.low, paper.high), abs=0.02 * (paper.high - paper.low))
+
+    def test_same_seed_same_draws(self, clustered):
+        values, drawn_together = clustered
+        first, again, other = (
+            cluster_bootstrap_mean(values, clusters=drawn_together, rng=rng, stream="counts")
+            for rng in (3, np.random.default_rng(3), 4)
+        )
+        assert first == again
+        assert first.low != other.low
+
+    def test_fewer_replicates_than_parts(self):
+        found = cluster_bootstrap_mean([0.0, 1.0, 4.0], resamples=1, stream="counts")
+        assert found.note == "all resampled means equal: resampling cannot show the uncertainty"
+
+
 class TestClusterBootstrap:
-    def test_hand_worked(self):
+    @pytest.mark.parametrize("stream", ["paper", "counts"])
+    def test_hand_worked(self, stream):
         # One draw in 27 is all b, so a mean of 1; eight are without b, so a mean of 0.
-        found = cluster_bootstrap_mean([0, 1, 1, 0], clusters=["a", "b", "b", "c"])
+        found = cluster_bootstrap_mean([0, 1, 1, 0], clusters=["a", "b", "b", "c"], stream=stream)
         assert found == MeanResult(0.5, 0.0, 1.0, 4, 3, None)
 
     def test_equals_the_released_recipe(self, clustered):
@@ -211,17 +301,27 @@ class TestClusterBootstrap:
         means = cluster_bootstrap_mean(values.reshape(20, 3).mean(axis=1))
         assert (found.low, found.high) == pytest.approx((means.low, means.high), abs=1e-14)
 
-    def test_order_of_rows_changes_nothing(self, clustered):
+    @pytest.mark.parametrize("stream", ["paper", "counts"])
+    def test_order_of_rows_changes_nothing(self, clustered, stream):
         values, clusters = clustered
         order = np.random.default_rng(9).permutation(values.size)
-        found = cluster_bootstrap_mean(values, clusters=clusters)
-        assert found == cluster_bootstrap_mean(values[order], clusters=clusters[order])
+        found = cluster_bootstrap_mean(values, clusters=clusters, stream=stream)
+        assert found == cluster_bootstrap_mean(
+            values[order], clusters=clusters[order], stream=stream
+        )
 
-    def test_names_of_clusters_change_nothing(self, clustered):
+    @pytest.mark.parametrize("stream", ["paper", "counts"])
+    def test_names_of_clusters_change_nothing(self, clustered, stream):
         values, clusters = clustered
         renamed = np.unique(clusters, return_inverse=True)[1] * 10 - 5
-        found = cluster_bootstrap_mean(values, clusters=clusters)
-        assert found == cluster_bootstrap_mean(values, clusters=renamed)
+        found = cluster_bootstrap_mean(values, clusters=clusters, stream=stream)
+        assert found == cluster_bootstrap_mean(values, clusters=renamed, stream=stream)
+
+    def test_more_clusters_than_narrow_codes_hold(self):
+        values = np.random.default_rng(1).normal(size=70_000)
+        names = np.arange(70_000)
+        found = cluster_bootstrap_mean(values, clusters=names, resamples=20)
+        assert found == cluster_bootstrap_mean(values, resamples=20)
 
     @pytest.mark.parametrize("block", [1, 50, 777, 1 << 20])
     def test_size_of_blocks_changes_nothing(self, clustered, block, monkeypatch):
@@ -245,15 +345,17 @@ class TestClusterBootstrap:
         assert (second.low, second.high) == pytest.approx(tuple(ends), abs=1e-14)
         assert first.low != second.low
 
-    def test_negating_mirrors(self, clustered):
+    @pytest.mark.parametrize("stream", ["paper", "counts"])
+    def test_negating_mirrors(self, clustered, stream):
         # The paired case: exchanging the groups negates each difference.
         values, clusters = clustered
-        found = cluster_bootstrap_mean(values, clusters=clusters)
-        mirrored = cluster_bootstrap_mean(-values, clusters=clusters)
+        found = cluster_bootstrap_mean(values, clusters=clusters, stream=stream)
+        mirrored = cluster_bootstrap_mean(-values, clusters=clusters, stream=stream)
         assert mirrored.estimate == -found.estimate
         assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-15)
 
-    def test_coverage(self):
+    @pytest.mark.parametrize("stream", ["paper", "counts"])
+    def test_coverage(self, stream):
         # Percentile intervals of 60 clusters fall a little short of 95 %; with 2,000
         # replications the standard error is half a percent.
         rng = np.random.default_rng(11)
@@ -261,7 +363,9 @@ class TestClusterBootstrap:
         hits = 0
         for seed in range(2000):
             values = np.repeat(rng.normal(size=60), 2) + rng.normal(size=120)
-            found = cluster_bootstrap_mean(values, clusters=clusters, resamples=399, rng=seed)
+            found = cluster_bootstrap_mean(
+                values, clusters=clusters, resamples=399, rng=seed, stream=stream
+            )
             hits += found.low <= 0 <= found.high
         assert 0.925 <= hits / 2000 <= 0.96
 
@@ -287,8 +391,9 @@ class TestClusterBootstrap:
             ),
         ],
     )
-    def test_degenerate(self, values, clusters, expected):
-        found = cluster_bootstrap_mean(values, clusters=clusters, resamples=50)
+    @pytest.mark.parametrize("stream", ["paper", "counts"])
+    def test_degenerate(self, values, clusters, expected, stream):
+        found = cluster_bootstrap_mean(values, clusters=clusters, resamples=50, stream=stream)
         assert found == expected
 
     def test_equal_up_to_rounding_is_equal(self):
@@ -310,6 +415,7 @@ class TestClusterBootstrap:
             ),
             (lambda: cluster_bootstrap_mean([1, 2], resamples=0), "at least one resample"),
             (lambda: cluster_bootstrap_mean([1, 2], level=1.0), "between 0 and 1"),
+            (lambda: cluster_bootstrap_mean([1, 2], stream="fast"), "Available: paper, counts"),
         ],
     )
     def test_input_that_cannot_be_used(self, call, message):
@@ -320,11 +426,14 @@ class TestClusterBootstrap:
         st.lists(st.floats(-100, 100), min_size=1, max_size=30),
         st.integers(0, 5),
         st.integers(1, 60),
+        st.sampled_from(["paper", "counts"]),
     )
-    @settings(max_examples=100, deadline=None)
-    def test_interval_stays_within_the_values(self, values, seed, resamples):
+    @settings(max_examples=200, deadline=None)
+    def test_interval_stays_within_the_values(self, values, seed, resamples, stream):
         clusters = np.random.default_rng(seed).integers(0, 6, len(values))
-        found = cluster_bootstrap_mean(values, clusters=clusters, resamples=resamples)
+        found = cluster_bootstrap_mean(
+            values, clusters=clusters, resamples=resamples, stream=stream
+        )
         assert found.estimate == pytest.approx(math.fsum(values) / len(values))
         if found.low is None:
             assert found.high is None
