@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,9 +17,18 @@ __all__ = [
     "Inputs",
     "filter_named",
     "filters_for",
+    "judged_depth",
     "present",
     "same_story_rank",
 ]
+
+
+#: Share of the documents at a rank that a judge has to have graded for its pool to reach there.
+#: Some answers of a model cannot be read, and deeper than a pool of several retrievers' lists
+#: there is still what another of them had higher up.
+POOLED = 0.9
+#: Smallest depth of a pool, which is also the smallest at which lean is read.
+SHALLOWEST_POOL = 5
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,8 @@ class Filter:
     keeps_lists
         Whether it leaves every list as it is, so that a value that was given for the list
         holds under it.
+    reach
+        From inputs to the largest k at which it says something; None: any.
     """
 
     name: str
@@ -73,6 +84,12 @@ class Filter:
     metrics: tuple[str, ...]
     apply: Callable[[Inputs, int | None], tuple[Inputs, pd.Series]]
     keeps_lists: bool = False
+    reach: Callable[[Inputs], int | None] | None = None
+
+    def within_reach(self, inputs: Inputs, ks: Sequence[int | None]) -> list[int | None]:
+        """Those of the depths at which it says something."""
+        deepest = None if self.reach is None else self.reach(inputs)
+        return [k for k in ks if k is None or deepest is None or k <= deepest]
 
 
 def _all(inputs: Inputs, k: int | None) -> tuple[Inputs, pd.Series]:
@@ -123,6 +140,46 @@ def _relevant(inputs: Inputs, k: int, judges: tuple[str, ...]) -> pd.DataFrame:
         # A pair without a judgement is not relevant (Tang et al., section 2.2).
         top = top.merge(graded[["query_id", "doc_id"]].drop_duplicates(), how="inner")
     return top
+
+
+def judged_depth(runs: pd.DataFrame, qrels: pd.DataFrame, judge: str) -> int | None:
+    """How far down its lists a judge graded what stands there.
+
+    Judges grade pools of fixed depth. Deeper down hardly anything is graded, and what is not
+    graded counts as not relevant, so a filter there only repeats what it said at the depth of
+    the pool.
+
+    Parameters
+    ----------
+    runs
+        A ``runs`` table of one retriever.
+    qrels
+        A ``qrels`` table with its judgements among others.
+
+    Returns
+    -------
+    int or None
+        The last of the ranks from 1 on at each of which at least `POOLED` of the documents are
+        graded, over queries of which any is. None where nothing is to be limited: all lists
+        are graded to their end, or judgements reach less deep than any pool and were made
+        otherwise.
+    """
+    graded = qrels.loc[qrels["judge"] == judge, ["query_id", "doc_id"]].drop_duplicates()
+    listed = runs.loc[runs["query_id"].isin(graded["query_id"]), ["query_id", "doc_id", "rank"]]
+    found = listed.merge(graded.assign(graded=1.0), how="left").fillna({"graded": 0.0})
+    is_below = found.groupby("rank")["graded"].mean().sort_index().to_numpy() < POOLED
+    if not is_below.any():
+        return None
+    depth = int(is_below.argmax())
+    return depth if depth >= SHALLOWEST_POOL else None
+
+
+def _reach_of(judges: tuple[str, ...]) -> Callable[[Inputs], int | None]:
+    def reach(inputs: Inputs) -> int | None:
+        depths = [judged_depth(inputs.runs, inputs.qrels, judge) for judge in judges]
+        return min((depth for depth in depths if depth is not None), default=None)
+
+    return reach
 
 
 def _holds(inputs: Inputs, runs: pd.DataFrame) -> pd.Series:
@@ -201,14 +258,17 @@ def _made_by_judges(name: str, judges: tuple[str, ...]) -> Filter | None:
     if name.startswith("judge:"):
         judge = name.removeprefix("judge:")
         about = f"Only documents among the first k that {judge} graded relevant"
-        return Filter(name, f"relevant to {judge}", about, needs, metrics, _judged((judge,)))
+        label, apply, reach = f"relevant to {judge}", _judged((judge,)), _reach_of((judge,))
+        return Filter(name, label, about, needs, metrics, apply, reach=reach)
     if name == "judges":
         about = "Only documents among the first k that every judge graded relevant"
-        return Filter(name, "relevant to every judge", about, needs, metrics, _judged(judges))
+        label, reach = "relevant to every judge", _reach_of(judges)
+        return Filter(name, label, about, needs, metrics, _judged(judges), reach=reach)
     if name == "retained":
         about = "Only queries with a document among the first k that every judge graded relevant"
         label = "queries that keep a relevant document"
-        return Filter(name, label, about, needs, metrics, _retained(judges))
+        reach = _reach_of(judges)
+        return Filter(name, label, about, needs, metrics, _retained(judges), reach=reach)
     return None
 
 

@@ -213,7 +213,8 @@ def measure(
     pandas.DataFrame
         A ``measurements`` table. A query that a filter leaves out has no row under it; a
         metric without a value for a query has none either. Below the depth of an imported
-        ranking there are values only where they came with it.
+        ranking there are values only where they came with it, and below the pool of a judge
+        there are none under its filter.
     """
     parts = []
     for name in metrics:
@@ -221,7 +222,7 @@ def measure(
         if not applicable(inputs, metric):
             continue
         for rule in filters_for(inputs, name):
-            for k in metric.ks:
+            for k in rule.within_reach(inputs, metric.ks):
                 values = _values(inputs, metric, rule, k)
                 if values is None:
                     continue

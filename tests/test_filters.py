@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from conftest import HandScored
 
 from biasret import runs
 from biasret.errors import UnknownName
-from biasret.filters import Inputs, filter_named, filters_for
+from biasret.filters import Inputs, filter_named, filters_for, judged_depth
 from biasret.metrics import lean_at_k, measure, rr
 
 #: Two queries; the stances of their first four documents, and which judge holds which relevant.
@@ -84,6 +86,56 @@ def test_measurements_carry_the_filters_name(inputs):
     table = measure(inputs, dataset="d", retriever="r", metrics=("lean",))
     at_5 = table[(table["k"] == 5) & (table["filter"] == "judge:two")]
     assert at_5.set_index("query_id")["value"].to_dict() == {"a": 0.5, "b": -1.0}
+
+
+class TestDepthOfAPool:
+    """Twenty queries, whose lists of thirty were graded down to ten."""
+
+    @staticmethod
+    def made(depth: int = 10, *, extra: float = 0.0, lost: float = 0.0) -> Inputs:
+        """Graded to a depth, and a share of what is below; a share of answers is missing."""
+        rng = np.random.default_rng(4)
+        runs = pd.DataFrame(
+            [(f"q{q}", r, f"d{r}", "left") for q in range(20) for r in range(1, 31)],
+            columns=["query_id", "rank", "doc_id", "stance"],
+        )
+        chance = np.where(runs["rank"] <= depth, 1 - lost, extra)
+        graded = runs[rng.random(len(runs)) < chance]
+        qrels = graded[["query_id", "doc_id"]].assign(judge="one", grade=1)
+        queries = pd.DataFrame({"query_id": [f"q{q}" for q in range(20)], "source_doc_ids": None})
+        gold = queries[["query_id"]].assign(rank=None, class_rank=None)
+        documents = runs[["doc_id", "stance"]].drop_duplicates().assign(story_id=None)
+        return Inputs(queries, documents, runs[["query_id", "rank", "doc_id"]], gold, qrels)
+
+    @pytest.mark.parametrize("name", ["judge:one", "retained"])
+    def test_nothing_is_measured_below_it(self, name):
+        table = measure(self.made(extra=0.4), dataset="d", retriever="r", metrics=("lean",))
+        assert sorted(set(table.loc[table["filter"] == name, "k"])) == [5, 10]
+        assert sorted(set(table.loc[table["filter"] == "raw", "k"])) == [5, 10, 20, 50, 100]
+
+    def test_answers_that_could_not_be_read_do_not_end_it(self):
+        found = self.made(lost=0.02, extra=0.3)
+        assert judged_depth(found.runs, found.qrels, "one") == 10
+
+    @pytest.mark.parametrize(
+        ("depth", "expected"), [(4, None), (5, 5), (29, 29), (30, None), (0, None)]
+    )
+    def test_only_a_pool_ends(self, depth, expected):
+        found = self.made(depth)
+        assert judged_depth(found.runs, found.qrels, "one") == expected
+
+    def test_queries_nobody_judged_do_not_count(self):
+        found = self.made()
+        some = found.qrels[found.qrels["query_id"].isin(["q3", "q4"])]
+        assert judged_depth(found.runs, some, "one") == 10
+
+    def test_several_judges_reach_as_deep_as_the_shallowest(self):
+        found = self.made(20)
+        other = self.made(10).qrels.assign(judge="two")
+        both = replace(found, qrels=pd.concat([found.qrels, other]))
+        rules = {rule.name: rule for rule in filters_for(both, "lean")}
+        assert rules["judge:one"].within_reach(both, (5, 10, 20, 50)) == [5, 10, 20]
+        assert rules["judges"].within_reach(both, (5, 10, 20, 50)) == [5, 10]
 
 
 @pytest.mark.parametrize("name", ["raw", "judge:someone", "judges", "retained", "identical"])
