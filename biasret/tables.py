@@ -126,7 +126,7 @@ TABLES: Catalogue[Table] = Catalogue(
         Table(
             "query_values",
             "what is known of a question beside its text: its length or lexical score where the "
-            "text is withheld",
+            "text is withheld; dropped_length: of one that is no query, being too short",
             _columns("dataset query_id quantity value:float"),
             ("dataset", "query_id", "quantity"),
         ),
@@ -172,11 +172,11 @@ TABLES: Catalogue[Table] = Catalogue(
         Table(
             "probe_scores",
             "how well a linear probe on a layer tells the two groups of questions apart; no layer: "
-            "the baseline on the input; n_shared: test rows whose cluster is in the train rows too",
+            "the baseline on the input; n_shared: test rows whose cluster is in the train rows "
+            "too; counts are missing where they did not come with imported scores",
             _columns(
-                "dataset retriever split_rule kind split n_train:int n_test:int n_shared:int"
-                " accuracy:float nce:float",
-                "layer:int f1:float",
+                "dataset retriever split_rule kind split accuracy:float nce:float",
+                "layer:int f1:float n_train:int n_test:int n_shared:int",
             ),
             ("dataset", "retriever", "split_rule", "kind", "layer", "split"),
             per_retriever=True,
@@ -197,6 +197,15 @@ TABLES: Catalogue[Table] = Catalogue(
         Table(
             "token_scores",
             "how strongly each token of two groups' queries points to the minuend",
+            _columns(
+                "dataset minuend subtrahend token count_minuend:int count_subtrahend:int"
+                " log_odds:float zeta:float"
+            ),
+            ("dataset", "minuend", "subtrahend", "token"),
+        ),
+        Table(
+            "given_token_scores",
+            "token scores that came with an import, turned as those computed here",
             _columns(
                 "dataset minuend subtrahend token count_minuend:int count_subtrahend:int"
                 " log_odds:float zeta:float"
@@ -247,6 +256,17 @@ TABLES: Catalogue[Table] = Catalogue(
                 "overlap:float ci_low:float ci_high:float rbo:float note",
             ),
             ("dataset", "retriever", "other", "k"),
+        ),
+        Table(
+            "reproduced",
+            "numbers of the paper computed from an imported release, beside the published ones; "
+            "tolerance: largest difference that counts as none, a share of the published number "
+            "where is_relative; published missing: there is none",
+            _columns(
+                "dataset exhibit quantity recomputed:float is_relative:bool",
+                "retriever item published:float tolerance:float agrees:bool",
+            ),
+            ("dataset", "exhibit", "retriever", "item", "quantity"),
         ),
         Table(
             "embeddings",

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -189,12 +192,12 @@ class Maker:
                 lex_diff_lr=lex[:, 0] - lex[:, 2],
             ),
         )
-        zeta = np.sort(self.rng.normal(size=len(WORDS)))[::-1]
-        self.csv(
+        texts = {side: queries.loc[queries["stance"] == side, "text"] for side in ("left", "right")}
+        self.tokens(
             "allsides_synth/results/lexical_logodds.csv",
-            pd.DataFrame(
-                {"token": WORDS, "count_L": 5, "count_R": 7, "log_odds": zeta / 2, "zeta": zeta}
-            ),
+            ("count_L", texts["left"]),
+            ("count_R", texts["right"]),
+            positive="count_L",
         )
         folder = "allsides_synth/results/pairing_similarity"
         for retriever in RETRIEVERS[:-1]:
@@ -335,7 +338,12 @@ class Maker:
             for new, old in enumerate(kept)
         ]
         self.jsonl("hcmagic/data/hcmagic_100k/synth_paired.jsonl", paired)
-        self.tokens("lex_residual", ("count_WME", "count_AAL"))
+        self.tokens(
+            "hcmagic/results/lex_residual_token_logodds.csv",
+            ("count_WME", [row["wme_real"] for row in paired]),
+            ("count_AAL", [row[f"aal_synth{i}"] for row in paired for i in (1, 2, 3)]),
+            positive="count_WME",
+        )
         qrels |= {f"hcsynth_q_{new}": self.twins(int(rows[old])) for new, old in enumerate(kept)}
         ids = [row["qid"] for row in paired]
         dense = ["aal_synth1", "aal_synth2", "aal_synth3", "wme_real"]
@@ -361,8 +369,13 @@ class Maker:
         self.csv("hcmagic/data/healthq_aal/hcmagic_aal_wme.csv", table)
         translated = [{"row_id": str(at + 1), "trans_aal": self.text(20)} for at in range(n_aal)]
         self.jsonl("hcmagic/data/healthq_aal/hcmagic_aal_translated.jsonl", translated)
-        self.tokens("lex_residual_real", ("count_AAL", "count_WME"))
         kept = [at for at in range(n_aal) if at != 4]
+        self.tokens(
+            "hcmagic/results/lex_residual_real_token_logodds.csv",
+            ("count_AAL", [texts[at] for at in kept]),
+            ("count_WME", texts[n_aal:]),
+            positive="count_WME",
+        )
         aal = [f"hcm_aal_{at}" for at in kept]
         trans = [f"hcm_trans_{at}" for at in kept]
         wme = [f"hcm_wme_{row}" for row in rows[n_aal:]]
@@ -377,12 +390,20 @@ class Maker:
             ]
             self.metrics(retriever, "real", asked, n)
 
-    def tokens(self, name: str, columns: tuple[str, str]) -> None:
-        zeta = np.sort(self.rng.normal(size=len(WORDS) + 2))[::-1]
-        words = [*WORDS, "plz", "help"]
-        counts = dict.fromkeys(columns, 5)
-        frame = pd.DataFrame({"token": words, **counts, "log_odds": zeta / 2, "zeta": zeta})
-        self.csv(f"hcmagic/results/{name}_token_logodds.csv", frame)
+    def tokens(self, name: str, *groups: tuple[str, Iterable[str]], positive: str) -> None:
+        """Log-odds of every token by the formula of the paper, one token after the other."""
+        (first, _), (second, _) = groups
+        a, b = (Counter(word for text in texts for word in text.split()) for _, texts in groups)
+        n_a, n_b, rows = a.total(), b.total(), []
+        for word in a.keys() | b.keys():
+            prior = 0.01 * (a[word] + b[word]) / (n_a + n_b)
+            x, y = a[word] + prior, b[word] + prior
+            odds = math.log(x / (n_a + 0.01 - x)) - math.log(y / (n_b + 0.01 - y))
+            odds = odds if positive == first else -odds
+            zeta = odds / math.sqrt(1 / x + 1 / y)
+            rows.append((word, a[word], b[word], odds, zeta))
+        frame = pd.DataFrame(rows, columns=["token", first, second, "log_odds", "zeta"])
+        self.csv(name, frame.sort_values(["zeta", "token"], ascending=False))
 
     def metrics(self, retriever: str, what: str, asked: list[tuple[str, str]], n: int) -> None:
         ranks = np.minimum(n, 1 + (n ** self.rng.random(len(asked))).astype(int))
@@ -392,26 +413,33 @@ class Maker:
         self.csv(f"hcmagic/results/{retriever}/hcmagic_{what}_per_query_metrics.csv", frame)
 
     def probing(self) -> None:
-        rows = []
-        for kind in ("baseline", "normal", "conditional"):
-            for layer in [None] if kind == "baseline" else range(3):
-                for split in range(1, 6):
-                    score = self.rng.uniform(0.6, 0.9)
-                    rows.append(
-                        {
-                            "ds_name": "allsides_synth",
-                            "source": kind,
-                            "model": "bge-large-en-v1.5",
-                            "split_type": "fold",
-                            "split": split,
-                            "layer": layer,
-                            "acc": score,
-                            "f1": score,
-                            "nce": -score,
-                        }
-                    )
-        frame = pd.DataFrame(rows)
-        frame["layer"] = frame["layer"].astype("Int64")
+        full = {
+            "bge-large-en-v1.5": 24,
+            "llama-embed-nemotron-8b": 32,
+            "octen-embedding-8b": 36,
+            "qwen3-embedding-8b": 36,
+        }
+        splits = {
+            "allsides_synth": ("fold", [str(n) for n in range(1, 6)], 0),
+            # The release has no conditional probe on layer 0 of these questions.
+            "hcmagic_synth": ("aal_col", [f"aal_message{n}" for n in (1, 2, 3)], 1),
+        }
+        rows = [
+            (dataset, kind, model, how, split, layer)
+            for dataset, (how, names, first) in splits.items()
+            for kind in ("baseline", "conditional", "normal")
+            for model, n_layers in full.items()
+            for layer in (
+                [None]
+                if kind == "baseline"
+                else range(first if kind == "conditional" else 0, self.size(n_layers, 3))
+            )
+            for split in names
+        ]
+        columns = ["ds_name", "source", "model", "split_type", "split", "layer"]
+        frame = pd.DataFrame(rows, columns=columns).astype({"layer": "Int64"})
+        scores = self.rng.uniform(0.6, 0.9, size=(3, len(frame)))
+        frame = frame.assign(acc=scores[0], f1=scores[1], nce=-scores[2])
         self.csv("probing/results/consolidated_scores.csv", frame)
 
 

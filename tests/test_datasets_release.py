@@ -14,6 +14,7 @@ import shutil
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -212,6 +213,117 @@ def test_what_is_known_of_a_withheld_title(made, stored):
         assert known["tokens", row["query_id"]] == float(row["n_tok"])
     first = lines(made / "reddit_nat/data/reddit_nat_raw.csv")[0]
     assert known["length", first["id"]] == float(first["title_n_chars"])
+
+
+# -- scores of tokens and of probes ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dataset", "file", "columns", "sign"),
+    [
+        ("r_allsides", "allsides_synth/results/lexical_logodds.csv", ("count_R", "count_L"), -1),
+        (
+            "r_hcmagic_synth",
+            "hcmagic/results/lex_residual_token_logodds.csv",
+            ("count_WME", "count_AAL"),
+            1,
+        ),
+        (
+            "r_hcmagic_nat",
+            "hcmagic/results/lex_residual_real_token_logodds.csv",
+            ("count_WME", "count_AAL"),
+            1,
+        ),
+    ],
+)
+def test_token_scores_point_to_the_minuend(made, stored, dataset, file, columns, sign):
+    """Released scores of AllSides are left minus right; here gaps are right minus left."""
+    found = stored.read("given_token_scores", dataset).set_index("token")
+    rows = lines(made / file)
+    assert len(found) == len(rows)
+    for row in rows:
+        of = found.loc[row["token"]]
+        assert of["zeta"] == sign * float(row["zeta"])
+        assert of["log_odds"] == sign * float(row["log_odds"])
+        counts = (of["count_minuend"], of["count_subtrahend"])
+        assert counts == tuple(int(row[name]) for name in columns)
+    # Where the minuend says a word more often, relative to all it says, the score is above 0.
+    share = found["count_minuend"] / found["count_minuend"].sum()
+    other = found["count_subtrahend"] / found["count_subtrahend"].sum()
+    apart = share - other
+    is_apart = apart.abs() > 1e-9
+    assert is_apart.sum() > len(found) / 2
+    assert (np.sign(apart) == np.sign(found["zeta"]))[is_apart].all()
+
+
+def test_probe_scores_are_those_of_the_file(made, stored):
+    rows = defaultdict(list)
+    for row in lines(made / "probing/results/consolidated_scores.csv"):
+        rows[row["ds_name"], row["model"]].append(row)
+    names = {"allsides_synth": "r_allsides", "hcmagic_synth": "r_hcmagic_synth"}
+    for (dataset, model), of in rows.items():
+        table = stored.read("probe_scores", names[dataset], model)
+        assert table["kind"].tolist() == [row["source"] for row in of]
+        assert table["split"].tolist() == [row["split"] for row in of]
+        layers = [None if pd.isna(layer) else int(layer) for layer in table["layer"]]
+        assert layers == [int(row["layer"]) if row["layer"] else None for row in of]
+        for column, name in (("accuracy", "acc"), ("f1", "f1"), ("nce", "nce")):
+            assert table[column].tolist() == [float(row[name]) for row in of]
+        assert table[["n_train", "n_test", "n_shared"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("source", "wild", "source not among baseline, normal, conditional"),
+        ("acc", "1.2", "acc or f1 outside 0 to 1"),
+        ("nce", "0.5", "nce above 0"),
+        ("layer", "", "layer though baseline, or none though not"),
+        ("layer", "1.5", "layer that is no int"),
+        ("f1", "high", "f1 that is no float"),
+    ],
+)
+def test_scores_of_probes_that_cannot_be_are_refused(made, tmp_path, column, value, message):
+    rows = lines(made / "probing/results/consolidated_scores.csv")
+    at = next(i for i, row in enumerate(rows) if row["source"] == "normal")
+    rows[at][column] = value
+    folder = tmp_path / "release"
+    (folder / "probing/results").mkdir(parents=True)
+    (folder / "allsides_synth").symlink_to(made / "allsides_synth")
+    pd.DataFrame(rows).to_csv(folder / "probing/results/consolidated_scores.csv", index=False)
+    with pytest.raises(TableError, match=message) as caught:
+        release.load(folder, name="r")
+    assert f"line {at + 2}" in str(caught.value)
+
+
+def test_scores_of_probes_on_questions_that_are_not_there_are_counted(made, tmp_path):
+    (tmp_path / "probing").symlink_to(made / "probing")
+    (tmp_path / "allsides_synth").symlink_to(made / "allsides_synth")
+    notes = release.load(tmp_path, name="r").notes
+    n = sum(
+        row["ds_name"] == "hcmagic_synth"
+        for row in lines(made / "probing/results/consolidated_scores.csv")
+    )
+    assert (
+        f"left out: {n:,} rows, probe scores of hcmagic_synth, which is not in the folder." in notes
+    )
+
+
+def test_a_token_that_is_scored_twice_is_refused(made, tmp_path):
+    folder = tmp_path / "release"
+    shutil.copytree(made / "hcmagic", folder / "hcmagic")
+    path = folder / "hcmagic/results/lex_residual_token_logodds.csv"
+    first, second, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([first, second, second, *rest]), encoding="utf-8")
+    with pytest.raises(TableError, match="1 rows repeat a token"):
+        release.load(folder, name="r")
+
+
+def test_a_dropped_question_leaves_its_length(stored):
+    known = stored.read("query_values", "r_hcmagic_nat")
+    dropped = known[known["quantity"] == "dropped_length"]
+    assert dropped[["query_id", "value"]].values.tolist() == [["hcm_aal_4", 8.0]]
+    assert "hcm_aal_4" not in set(stored.read("queries", "r_hcmagic_nat")["query_id"])
 
 
 # -- HealthCareMagic -------------------------------------------------------------------------

@@ -110,6 +110,12 @@ def load(files: Files, name: str, texts: Corpus) -> Loaded | None:
     if scored is not None:
         scored = scored[scored["query_id"].isin(queries["query_id"])]
         given.append(Given("query_values", scored.assign(dataset=name, quantity="lexical")))
+    scores = files.token_scores(
+        f"{_BASE}/results/lexical_logodds.csv", ("count_R", "count_L"), sign=-1
+    )
+    if scores is not None:
+        of = {"dataset": name, "minuend": "right", "subtrahend": "left"}
+        given.append(Given("given_token_scores", scores.assign(**of)))
     for retriever, cosines in pairing(files).items():
         known = cosines[cosines["cell_id"].isin(queries["cell_id"])]
         frame = known.assign(dataset=name, retriever=retriever)

@@ -92,10 +92,32 @@ class Files:
         self.n_read[name] = len(rows.places)
         return rows
 
-    def token_scores(self, name: str) -> dict[str, float] | None:
-        """Score of each token of a released table of log-odds; None where there is none."""
-        frame = self.frame(name, {"token": "text", "zeta": "float"})
-        return None if frame is None else dict(zip(frame["token"], frame["zeta"], strict=True))
+    def token_scores(self, name: str, counts: tuple[str, str], *, sign: int) -> pd.DataFrame | None:
+        """A released table of log-odds, turned as ours are; None where there is none.
+
+        Parameters
+        ----------
+        counts
+            Columns of the minuend's and the subtrahend's counts.
+        sign
+            1 where the released scores are positive for the minuend, else -1.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``token``, ``count_minuend``, ``count_subtrahend``, ``log_odds``, ``zeta``, the
+            last two positive for the minuend; in file order.
+        """
+        kinds = {"token": "text", **dict.fromkeys(counts, "int"), "log_odds": "float"}
+        frame = self.frame(name, {**kinds, "zeta": "float"})
+        if frame is None:
+            return None
+        path = self.find(name)
+        assert path is not None
+        refuse(path, frame.loc[frame["token"].duplicated(), "token"], "repeat a token")
+        names = dict(zip(counts, ("count_minuend", "count_subtrahend"), strict=True))
+        turned = {"log_odds": sign * frame["log_odds"], "zeta": sign * frame["zeta"]}
+        return frame.rename(columns=names).assign(**turned)
 
     def frame(self, name: str, kinds: Mapping[str, str]) -> pd.DataFrame | None:
         """A CSV file of numbers and ids, by Arrow; None where there is none.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -145,7 +146,7 @@ def load_rewritten(files: Files, name: str, both: Shared) -> Loaded | None:
         "a question's AAL value is the mean over its rewrites",
         is_paired=True,
     )
-    scores = files.token_scores(f"{_BASE}/results/lex_residual_token_logodds.csv")
+    scores = _token_scores(files, "lex_residual_token_logodds.csv")
     return _loaded(record, table, judged, both, metrics, notes, scores)
 
 
@@ -235,8 +236,9 @@ def load_natural(files: Files, name: str, both: Shared) -> Loaded | None:
     if asked.empty and not metrics:
         return None
     queries = [*asked.to_dict("records")]
+    short = set(dropped["query_id"])
     for query in translated.to_dict("records"):
-        if query["cell_id"] in dropped:
+        if query["cell_id"] in short:
             files.left_out["translations of AAL questions that were dropped"] += 1
         else:
             queries.append(query)
@@ -261,16 +263,20 @@ def load_natural(files: Files, name: str, both: Shared) -> Loaded | None:
         "question translated to WME by gpt-5-mini",
         is_paired=False,
     )
-    scores = files.token_scores(f"{_BASE}/results/lex_residual_real_token_logodds.csv")
-    return _loaded(record, table, judged, both, metrics, notes, scores)
+    scores = _token_scores(files, "lex_residual_real_token_logodds.csv")
+    loaded = _loaded(record, table, judged, both, metrics, notes, scores)
+    if dropped.empty:
+        return loaded
+    lengths = dropped.assign(dataset=name, quantity="dropped_length")
+    return replace(loaded, given=_with_values(loaded.given, lengths))
 
 
-def _labelled(files: Files) -> tuple[pd.DataFrame, set[str]]:
-    """The questions that are long enough, and the ids of those that are not."""
+def _labelled(files: Files) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The questions that are long enough, and ``query_id`` and ``value``, the length, of others."""
     name = f"{_LABELLED}/hcmagic_aal_wme.csv"
     rows = files.rows(name)
     if rows is None:
-        return pd.DataFrame(), set()
+        return pd.DataFrame(), pd.DataFrame(columns=["query_id", "value"])
     frame = pd.DataFrame(
         {
             "text": [text or "" for text in rows.texts("input")],
@@ -281,7 +287,8 @@ def _labelled(files: Files) -> tuple[pd.DataFrame, set[str]]:
     )
     odd = frame.loc[~frame["dial"].isin(["aal", "wme"]), "dial"].fillna("")
     refuse(rows.path, odd, "have a dialect label other than aal, wme")
-    is_long = frame["text"].str.strip().str.len() >= _SHORTEST
+    length = frame["text"].str.strip().str.len()
+    is_long = length >= _SHORTEST
     files.left_out[f"{name}: question under {_SHORTEST} characters"] += int((~is_long).sum())
     ids = "hcm_" + frame["dial"] + "_" + frame["idx"].fillna("")
     refuse(rows.path, ids[ids.duplicated()], "repeat a dialect and index")
@@ -291,7 +298,8 @@ def _labelled(files: Files) -> tuple[pd.DataFrame, set[str]]:
             for query_id, row in zip(ids[is_long], frame[is_long].itertuples(), strict=True)
         ]
     )
-    return kept, set(ids[~is_long])
+    dropped = pd.DataFrame({"query_id": ids[~is_long], "value": length[~is_long].astype("float64")})
+    return kept, dropped
 
 
 def _natural(query_id: str, variant: str, text: str) -> dict[str, object]:
@@ -353,6 +361,17 @@ def _gold_of_natural(
 
 
 # -- both ----------------------------------------------------------------------------------
+
+
+def _token_scores(files: Files, file: str) -> pd.DataFrame | None:
+    return files.token_scores(f"{_BASE}/results/{file}", ("count_WME", "count_AAL"), sign=1)
+
+
+def _with_values(given: Sequence[Given], values: pd.DataFrame) -> tuple[Given, ...]:
+    """Results with more values of queries: they are one table."""
+    known = [one.frame for one in given if one.table == "query_values"]
+    rest = [one for one in given if one.table != "query_values"]
+    return (*rest, Given("query_values", pd.concat([*known, values], ignore_index=True)))
 
 
 def _note_unwritten(n: int, notes: list[str]) -> None:
@@ -446,11 +465,16 @@ def _loaded(
     both: Shared,
     metrics: dict[str, pd.DataFrame],
     notes: list[str],
-    scores: dict[str, float] | None,
+    scores: pd.DataFrame | None,
 ) -> Loaded:
     queries = queries.assign(source_doc_ids=None, frame=None)
     documents = rankings.known_documents(both.documents, [], judged["doc_id"], notes)
-    given = _lexical(record.name, queries, scores, notes)
+    given: list[Given] = []
+    if scores is not None:
+        zeta = dict(zip(scores["token"], scores["zeta"], strict=True))
+        given += _lexical(record.name, queries, zeta, notes)
+        of = {"minuend": record.minuend, "subtrahend": record.subtrahend}
+        given.append(Given("given_token_scores", scores.assign(dataset=record.name, **of)))
     for retriever, ranks in metrics.items():
         given += rankings.results(record.name, retriever, ranks=ranks[["query_id", "rank"]])
     dataset = Dataset.checked(record, documents=documents, queries=queries, qrels=judged)
@@ -458,15 +482,13 @@ def _loaded(
 
 
 def _lexical(
-    name: str, queries: pd.DataFrame, scores: dict[str, float] | None, notes: list[str]
+    name: str, queries: pd.DataFrame, scores: dict[str, float], notes: list[str]
 ) -> list[Given]:
     """Each question's score: the sum of the released scores of its tokens.
 
     The scores were fitted on these very texts, so a token that has none shows that the table of
     scores is not whole.
     """
-    if scores is None:
-        return []
     # Translations took no part in the fit; a text that is not there has no score.
     of = queries[(queries["group"] != "back") & (queries["text"] != "")]
     found = of["text"].map(tokenise)
