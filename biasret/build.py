@@ -27,6 +27,7 @@ from biasret import (
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import Folder, Vectors
 from biasret.progress import Progress, silent
+from biasret.reproduction.stored import store_reproduced
 from biasret.residuals import store_residuals
 from biasret.retrievers import Retriever, built_by_default, load
 from biasret.retrievers.base import SCORE_DECIMALS
@@ -449,6 +450,8 @@ def build_dataset(
     did.append(store_residuals(folder, dataset, current, **options))
     did.append(pairing.build_pairing(folder, dataset, force=force, progress=progress))
     did.append(overlap.build_overlaps(folder, dataset, current, force=force, progress=progress))
+    name = dataset.record.name
+    did.append(store_reproduced(folder, name, source=_source, force=force, progress=progress))
     return any(did)
 
 

@@ -227,6 +227,35 @@ def level(row: pd.Series) -> str:
     )
 
 
+def reproduced(rows: pd.DataFrame) -> str:
+    """How numbers computed from an imported release compare with the published ones.
+
+    Parameters
+    ----------
+    rows
+        ``reproduced`` rows of one dataset and exhibit, at least one.
+    """
+    n = len(rows)
+    numbers = _counted(n, "number")
+    if rows["agrees"].isna().all():
+        return f"{numbers} computed; none is published."
+    off = rows[~rows["agrees"].fillna(True).astype(bool)]
+    if off.empty:
+        apart = (rows["recomputed"] - rows["published"]).abs()
+        share = apart / rows["published"].abs().where(rows["is_relative"], 1.0)
+        return f"all of {numbers} agree (largest difference {share.max():.2g})."
+    first = off.iloc[0]
+    parts = [first[name] for name in ("retriever", "item") if isinstance(first[name], str)]
+    what = " ".join(filter(None, [*parts, first["quantity"]]))
+    published = (
+        "not published" if pd.isna(first["published"]) else f"published {first['published']:.6g}"
+    )
+    return (
+        f"{len(off):,} of {numbers} differ; the first, {what}, is {first['recomputed']:.6g} here, "
+        f"{published}."
+    )
+
+
 def p_text(p: float) -> str:
     """A p-value as people write it: ``0.031``, ``2.9e-13``, ``1``."""
     if p >= 0.01:

@@ -34,6 +34,8 @@ def test_each_exhibit_has_chart_numbers_notes_and_title(store, page, view):
     assert len(charts(app)) == len(here)
     assert text.count("Published by Tang et al. (2026)") == len(here)
     assert "Measured here" not in text
+    # Nothing is imported in this store.
+    assert "imported as" not in text
     labels = [expander.label for expander in app.expander]
     for one in here:
         assert one.label in text

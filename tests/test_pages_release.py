@@ -10,6 +10,7 @@ from test_pages import charts, opened, words
 from biasret import audit, build
 from biasret.__main__ import main
 from biasret.precomputed import Folder
+from biasret.published import EXHIBITS
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +111,61 @@ def test_a_list_without_scores_shows_none(store):
     assert "hold 10 documents at most; those are shown" in text
     assert "score nan" not in text
     assert "lean@10" in text
+
+
+# -- the paper's numbers, computed from the import ----------------------------------------------
+
+#: Page, choices that lead to the exhibit, the exhibit, and the imported dataset it is of.
+PLACES = [
+    ("political_lean", {"lean_world": "published by the paper"}, "table07", "r_allsides"),
+    (
+        "beyond_vocabulary",
+        {"vocabulary_world": "published by the paper", "vocabulary_view": "political lean"},
+        "table15",
+        "r_reddit",
+    ),
+    ("dialect", {"dialect_world": "published by the paper"}, "table11", "r_hcmagic_synth"),
+    ("dialect", {"dialect_world": "published by the paper"}, "table12", "r_hcmagic_nat"),
+    ("mitigation", {"mitigation_world": "published by the paper"}, "table13", "r_hcmagic_nat"),
+    (
+        "beyond_vocabulary",
+        {
+            "vocabulary_world": "published by the paper",
+            "vocabulary_part": "what the layers know",
+        },
+        "fig04",
+        "r_hcmagic_synth",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "choices", "exhibit", "dataset"), PLACES)
+def test_a_published_exhibit_says_how_the_import_compares(store, page, choices, exhibit, dataset):
+    app = opened(page, **choices)
+    assert not app.error
+    said = [one.value.replace("\\", "") for one in app.caption]
+    (sentence,) = [
+        one for one in said if f"imported as {dataset}" in one and _title(exhibit) in one
+    ]
+    rows = store.read("reproduced", dataset)
+    rows = rows[rows["exhibit"] == exhibit]
+    # Of random ranks, every number differs.
+    assert f"{len(rows):,} of {len(rows):,} numbers differ" in sentence
+    tables = [one.value for one in app.dataframe if "recomputed" in one.value]
+    shown = [t for t in tables if set(t["recomputed"].head(9)) <= set(rows["recomputed"])]
+    assert shown
+    apart = shown[0]["recomputed"] - shown[0]["published"]
+    assert (apart - shown[0]["difference"]).abs().max() == 0
+
+
+def _title(exhibit: str) -> str:
+    return f"{EXHIBITS[exhibit].title} from"
+
+
+@pytest.mark.parametrize("dataset", ["r_allsides", "r_hcmagic_synth"])
+def test_imported_probe_scores_have_curves_and_no_counts(store, dataset):
+    app = measured(
+        "beyond_vocabulary", "vocabulary", dataset, vocabulary_part="what the layers know"
+    )
+    assert "came without counts of questions" in words(app)
+    assert len(charts(app)) >= 2

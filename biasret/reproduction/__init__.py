@@ -9,6 +9,7 @@ from biasret.reproduction import checks
 from biasret.reproduction.comparisons import PUBLISHED_GAPS, PublishedGaps
 from biasret.reproduction.disagreements import DISAGREEMENTS, disagreements
 from biasret.reproduction.gaps import published_gaps, published_means, published_recall
+from biasret.reproduction.imported import ENDINGS
 from biasret.reproduction.numbers import exhibit_numbers
 from biasret.reproduction.pairing import published_pairing
 from biasret.reproduction.recomputed import probe_curves
@@ -23,6 +24,7 @@ from biasret.reproduction.results import ExhibitCheck
 
 __all__ = [
     "DISAGREEMENTS",
+    "ENDINGS",
     "PUBLISHED_GAPS",
     "PUBLISHED_RESIDUALS",
     "ExhibitCheck",

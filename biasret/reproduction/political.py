@@ -20,8 +20,10 @@ __all__ = [
     "cells",
     "figure_cells",
     "figure_groups",
+    "found_relevant",
     "judges",
     "judges_by_retriever",
+    "story_agreement",
     "table06",
     "table07",
     "table08",
@@ -198,14 +200,19 @@ def _pairs(data: ImportedDataset) -> pd.DataFrame:
     return wide.rename(columns={GPT: "gpt", QWEN: "qwen"}).reset_index()
 
 
+def _kappa(first: pd.Series, second: pd.Series) -> float:
+    """Cohen's kappa of two yes-or-no ratings of the same pairs."""
+    agreed = float((first == second).mean())
+    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    return (agreed - chance) / (1 - chance)
+
+
 def _agreement(pairs: pd.DataFrame) -> dict[str, float]:
     gpt, qwen = pairs["gpt"], pairs["qwen"]
-    agreed = float((gpt == qwen).mean())
-    chance = gpt.mean() * qwen.mean() + (1 - gpt.mean()) * (1 - qwen.mean())
     return {
         "n_pairs": len(pairs),
-        "kappa": (agreed - chance) / (1 - chance),
-        "raw_agreement": agreed,
+        "kappa": _kappa(gpt, qwen),
+        "raw_agreement": float((gpt == qwen).mean()),
         "relevant_rate_gpt": float(gpt.mean()),
         "relevant_rate_qwen": float(qwen.mean()),
         "relevant_rate_both": float((gpt & qwen).mean()),
@@ -244,8 +251,54 @@ def judges_by_retriever(data: ImportedDataset) -> Rows:
     for retriever in data.retrievers:
         if retriever not in listed:
             continue
-        run = data.folder.read("runs", data.name, retriever)
-        of = run.loc[run["rank"] <= 10, ["query_id", "doc_id"]].merge(pairs)
+        of = _top(data, retriever).merge(pairs)
         if len(of):
             found.append({"retriever": retriever, **_agreement(of)})
     return found
+
+
+def found_relevant(data: ImportedDataset) -> float | None:
+    """Share of judged lists, over all retrievers, with a document both judges call relevant.
+
+    Returns
+    -------
+    float or None
+        None where no list was judged by both.
+    """
+    pairs = _pairs(data)
+    if pairs.empty:
+        return None
+    listed = data.folder.retrievers("runs", data.name)
+    held = [
+        _top(data, retriever)
+        .merge(pairs.assign(gold=pairs["gpt"] & pairs["qwen"]), how="left")
+        .fillna({"gold": False})
+        .groupby("query_id")["gold"]
+        .any()
+        for retriever in data.retrievers
+        if retriever in listed
+    ]
+    every = pd.concat(held) if held else pd.Series(dtype="bool")
+    every = every[every.index.isin(pairs["query_id"])]
+    return float(every.mean()) if len(every) else None
+
+
+def _top(data: ImportedDataset, retriever: str) -> pd.DataFrame:
+    run = data.folder.read("runs", data.name, retriever)
+    return run.loc[run["rank"] <= 10, ["query_id", "doc_id"]]
+
+
+def story_agreement(data: ImportedDataset) -> tuple[int, float] | None:
+    """How many pairs both judges graded, and Cohen's kappa of gold with being of the story.
+
+    A pair is gold if both judges call it relevant, and of the story if query and document come
+    from one round-up. None without judged pairs, or where no document's story is known.
+    """
+    pairs = _pairs(data)
+    documents = data.folder.read("documents", data.name).set_index("doc_id")["story_id"]
+    if pairs.empty or documents.isna().all():
+        return None
+    asked = data.queries.set_index("query_id")["cluster_id"].map(documents)
+    own, other = pairs["query_id"].map(asked), pairs["doc_id"].map(documents)
+    same = own.notna() & (own == other)
+    return len(pairs), _kappa(pairs["gpt"] & pairs["qwen"], same)

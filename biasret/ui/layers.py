@@ -81,14 +81,23 @@ def _design(scores: pd.DataFrame) -> str:
     n_splits = scores["split"].nunique()
     base = scores[scores["kind"] == probes.BASELINE]
     first = base[base["retriever"] == base["retriever"].iloc[0]]
-    n_test, n_shared = int(first["n_test"].sum()), int(first["n_shared"].sum())
     told = (
-        f"Logistic regression on mean hidden states, scaled on the training part; {n_splits} "
-        f"splits with {_range(first['n_train'])} questions to train and "
-        f"{_range(first['n_test'])} to test. Bands: mean and 1.96 standard errors over splits, a "
-        "spread and no confidence interval, since splits share questions. No test is made, so "
-        "nothing is corrected."
+        f"Logistic regression on mean hidden states, scaled on the training part; {n_splits} splits"
     )
+    is_counted = first["n_test"].notna().all()
+    if is_counted:
+        train, test = _range(first["n_train"]), _range(first["n_test"])
+        told += f" with {train} questions to train and {test} to test"
+    told += (
+        ". Bands: mean and 1.96 standard errors over splits, a spread and no confidence interval, "
+        "since splits share questions. No test is made, so nothing is corrected."
+    )
+    if not is_counted:
+        return (
+            f"{told} The scores were imported; they came without counts of questions, and nothing "
+            "says how many of a split's test questions have one of the same source in training."
+        )
+    n_test, n_shared = int(first["n_test"].sum()), int(first["n_shared"].sum())
     if n_shared:
         told += (
             f" {n_shared / n_test:.0%} of test questions have one of the same source in training, "

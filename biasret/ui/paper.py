@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
+from biasret import sentences
 from biasret.catalogue import Catalogue
 from biasret.metrics import METRICS
 from biasret.published import EXHIBITS
-from biasret.reproduction import disagreements, exhibit_numbers
+from biasret.reproduction import ENDINGS, disagreements, exhibit_numbers
+from biasret.ui import reads
 from biasret.ui.exhibits import SHOWN, VIEWS, Shown
 from biasret.ui.exhibits_vocabulary import CONTROL_VIEWS, CONTROLS
 from biasret.ui.pages import markdown_safe, pick, save, show
 
-__all__ = ["every_number", "notes", "paper", "published"]
+__all__ = ["beside_imports", "every_number", "notes", "paper", "published"]
 
 
 #: Every exhibit that stands on a page, and what they are sorted by there.
@@ -83,8 +85,56 @@ def notes(*exhibits: str) -> None:
         st.caption(f":material/difference: Page and release: {markdown_safe(what)}")
 
 
+def beside_imports(exhibit: str, *, key: str) -> None:
+    """An exhibit computed anew from each imported release, beside what is published.
+
+    Parameters
+    ----------
+    exhibit
+        A key of `biasret.published.EXHIBITS`.
+    key
+        Names widgets and files; distinct on a page.
+    """
+    for name, record in reads.datasets().items():
+        if not name.endswith(tuple(ENDINGS.values())):
+            continue
+        rows = reads.rows("reproduced", name, exhibit=exhibit)
+        if rows.empty:
+            continue
+        title = EXHIBITS[exhibit].title
+        sentence = f"{title} from {record.label}, imported as {name}: {sentences.reproduced(rows)}"
+        st.caption(f":material/sync_alt: {markdown_safe(sentence)}")
+        with st.expander(
+            f"{title}, computed from {markdown_safe(name)}", icon=":material/sync_alt:"
+        ):
+            table = rows.drop(columns=["dataset", "exhibit"]).dropna(axis="columns", how="all")
+            if "published" in table:
+                at = table.columns.get_loc("published") + 1
+                table.insert(at, "difference", table["recomputed"] - table["published"])
+            st.dataframe(
+                table.head(250),
+                hide_index=True,
+                placeholder="—",
+                key=f"beside-{key}-{exhibit}-{name}",
+            )
+            save(
+                table,
+                name=f"beside-{key}-{exhibit}-{name}",
+                about={
+                    "dataset": name,
+                    "world": "computed here from an imported release, beside the published numbers",
+                    "exhibit": title,
+                    "difference": "recomputed minus published",
+                    "tolerance": "largest difference that counts as none; where is_relative, a "
+                    "share of the published number",
+                },
+            )
+
+
 def every_number(*exhibits: str, key: str) -> None:
     """All numbers of exhibits, as printed beside as released, whatever their quantities.
+
+    Where a release was imported, the same numbers computed from it follow.
 
     Parameters
     ----------
@@ -121,3 +171,4 @@ def every_number(*exhibits: str, key: str) -> None:
                     "source": exhibit.source,
                 },
             )
+        beside_imports(name, key=key)
