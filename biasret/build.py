@@ -33,7 +33,7 @@ from biasret.retrievers import Retriever, built_by_default, load
 from biasret.retrievers.base import SCORE_DECIMALS
 from biasret.retrievers.cache import DiskCache, GivenFirst
 from biasret.retrievers.dense import Dense, embed
-from biasret.statistics import rank_tests, resampling
+from biasret.statistics import flips, rank_tests, resampling
 from biasret.tables import empty
 
 __all__ = [
@@ -334,7 +334,7 @@ def build_gaps(
     inputs: dict[str, Any] = {
         "step": STEPS["gaps"],
         "settings": settings.as_dict(),
-        "code": [_source(module) for module in (audit, contrasts, rank_tests, resampling)],
+        "code": [_source(module) for module in (audit, contrasts, flips, rank_tests, resampling)],
         "queries": folder.content("queries", name),
         "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],
         "measurements": contents,
@@ -391,7 +391,9 @@ def build_mitigations(
     inputs: dict[str, Any] = {
         "step": STEPS["mitigations"],
         "settings": audit.PAPER.as_dict(),
-        "code": [_source(module) for module in (mitigation, filters, rank_tests, resampling)],
+        "code": [
+            _source(module) for module in (mitigation, filters, flips, rank_tests, resampling)
+        ],
         "documents": folder.content("documents", name),
         "queries": folder.content("queries", name),
         "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],

@@ -18,7 +18,7 @@ from biasret.audit import PAPER, TRANSLATED, Settings
 from biasret.catalogue import Catalogue
 from biasret.datasets.base import DatasetRecord
 from biasret.filters import Inputs, same_story_rank
-from biasret.statistics import cluster_bootstrap_mean, holm, sign_flip, wilcoxon
+from biasret.statistics import cluster_bootstrap_mean, holm, sign_flip_exact, wilcoxon
 from biasret.tables import check, empty
 
 __all__ = [
@@ -231,12 +231,7 @@ def _compared(
         for name, values in (("before", old), ("after", new), ("change", np.subtract(new, old)))
     }
     test = wilcoxon(np.subtract(new, old))
-    flips = sign_flip(
-        np.subtract(new, old),
-        resamples=settings.permutations,
-        rng=settings.seed,
-        stream="counts",
-    )
+    flips = sign_flip_exact(np.subtract(new, old))
     found: dict[str, Any] = {
         "test": test.test,
         "p_value": test.p_value,

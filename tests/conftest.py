@@ -187,7 +187,7 @@ def toy_dataset() -> Dataset:
 
 
 #: Enough for intervals to exist, few enough to be quick.
-QUICK = audit.Settings(resamples=200, permutations=500)
+QUICK = audit.Settings(resamples=200)
 
 
 def word_retriever() -> Dense:

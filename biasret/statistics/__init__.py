@@ -1,5 +1,6 @@
 """Arrays in, results out: intervals, tests, and corrections for many of them."""
 
+from biasret.statistics.flips import sign_flip_exact
 from biasret.statistics.medians import cluster_bootstrap_median
 from biasret.statistics.multiplicity import benjamini_hochberg, holm, minimum_detectable_effect
 from biasret.statistics.one_sided import wilcoxon_greater
@@ -33,6 +34,7 @@ __all__ = [
     "mann_whitney",
     "minimum_detectable_effect",
     "sign_flip",
+    "sign_flip_exact",
     "stable_seed",
     "stars",
     "two_group_bootstrap",
