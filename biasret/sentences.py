@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from biasret.datasets.base import SIGNALS
@@ -239,19 +240,21 @@ def reproduced(rows: pd.DataFrame) -> str:
     numbers = _counted(n, "number")
     if rows["agrees"].isna().all():
         return f"{numbers} computed; none is published."
+    apart = (rows["recomputed"] - rows["published"]).abs()
+    apart /= rows["published"].abs().where(rows["is_relative"], 1.0)
     off = rows[~rows["agrees"].fillna(True).astype(bool)]
     if off.empty:
-        apart = (rows["recomputed"] - rows["published"]).abs()
-        share = apart / rows["published"].abs().where(rows["is_relative"], 1.0)
-        return f"all of {numbers} agree (largest difference {share.max():.2g})."
-    first = off.iloc[0]
-    parts = [first[name] for name in ("retriever", "item") if isinstance(first[name], str)]
-    what = " ".join(filter(None, [*parts, first["quantity"]]))
+        return f"all of {numbers} agree (largest difference {apart.max():.2g})."
+    # In units of what is allowed; what has no published counterpart comes first.
+    furthest = (apart / rows["tolerance"])[off.index].fillna(np.inf).idxmax()
+    worst = rows.loc[furthest]
+    names = [worst["retriever"], worst["item"], worst["quantity"]]
+    what = ", ".join(retriever_label(one) for one in names if isinstance(one, str) and one)
     published = (
-        "not published" if pd.isna(first["published"]) else f"published {first['published']:.6g}"
+        "not published" if pd.isna(worst["published"]) else f"published {worst['published']:.6g}"
     )
     return (
-        f"{len(off):,} of {numbers} differ; the first, {what}, is {first['recomputed']:.6g} here, "
+        f"{len(off):,} of {numbers} differ, most of all {what}: {worst['recomputed']:.6g} here, "
         f"{published}."
     )
 

@@ -322,3 +322,34 @@ def test_without_stored_pairs_it_says_so():
 
 def test_the_level_of_a_claim_is_the_usual_one():
     assert sentences.ALPHA == 0.05
+
+
+class TestReproduced:
+    def rows(self, *numbers: tuple[str, float, float | None, float, bool]) -> pd.DataFrame:
+        """Quantity, recomputed, published, tolerance, and whether that is relative."""
+        columns = ["quantity", "recomputed", "published", "tolerance", "is_relative"]
+        frame = pd.DataFrame(numbers, columns=columns)
+        off = (frame["recomputed"] - frame["published"]).abs()
+        off /= frame["published"].abs().where(frame["is_relative"], 1.0)
+        agrees = (off <= frame["tolerance"]).astype("boolean")
+        return frame.assign(retriever="bm25", item=None, agrees=agrees)
+
+    def test_all_agree(self):
+        rows = self.rows(("gap", 0.5, 0.5 + 1e-13, 1e-12, False), ("p", 0.25, 0.25, 1e-9, True))
+        assert sentences.reproduced(rows) == ("all of 2 numbers agree (largest difference 1e-13).")
+
+    def test_the_furthest_beyond_what_is_allowed_is_named(self):
+        rows = self.rows(
+            ("n_pairs", 990, 1000, 100, False),  # off by more, and allowed
+            ("gap", 0.50, 0.52, 1e-3, False),
+            ("p_wilcoxon", 0.02, 0.01, 1e-9, True),
+        )
+        assert sentences.reproduced(rows) == (
+            "2 of 3 numbers differ, most of all BM25, p_wilcoxon: 0.02 here, published 0.01."
+        )
+
+    def test_what_nobody_published_is_said(self):
+        rows = self.rows(("length", 4.0, np.nan, 1e-12, False)).assign(agrees=False)
+        assert "most of all BM25, length: 4 here, not published." in sentences.reproduced(rows)
+        alone = rows.assign(agrees=pd.array([None], dtype="boolean"))
+        assert sentences.reproduced(alone) == "1 number computed; none is published."
