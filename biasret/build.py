@@ -25,13 +25,13 @@ from biasret import (
     runs,
 )
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
-from biasret.precomputed import Folder, Vectors
+from biasret.precomputed import Folder, Vectors, text_sha256
 from biasret.progress import Progress, silent
 from biasret.reproduction.stored import store_reproduced
 from biasret.residuals import store_residuals
 from biasret.retrievers import Retriever, built_by_default, load
-from biasret.retrievers.base import SCORE_DECIMALS
-from biasret.retrievers.cache import DiskCache, GivenFirst
+from biasret.retrievers.base import SCORE_DECIMALS, RetrieverRecord
+from biasret.retrievers.cache import DiskCache, GivenFirst, Kept
 from biasret.retrievers.dense import Dense, embed
 from biasret.statistics import flips, rank_tests, resampling
 from biasret.tables import empty
@@ -133,14 +133,15 @@ def _embed(
     name = dataset.record.name
     if not force and folder.is_current("embeddings", name, record.name, inputs=inputs):
         return False
-    cache = GivenFirst(
-        DiskCache(folder.given_vectors(name), record), DiskCache(folder.path / "vectors", record)
-    )
+    shared = DiskCache(folder.path / "vectors", record)
+    brought = DiskCache(folder.given_vectors(name), record)
     kinds: dict[str, Vectors] = {}
     for kind, frame, key, prefix in (
         ("document", dataset.documents, "doc_id", retriever.document_prefix()),
         ("query", dataset.queries, "query_id", retriever.query_prefix()),
     ):
+        stored = _stored(folder, name, record, kind, frame["text"], prefix, force=force)
+        cache = GivenFirst(brought, GivenFirst(stored, shared))
         with progress(f"{name}: {kind} vectors, {record.label}", len(frame)) as advance:
             kinds[kind] = embed(
                 retriever,
@@ -152,6 +153,34 @@ def _embed(
             )
     folder.write_vectors(kinds, dataset=name, retriever=record.name, inputs=inputs)
     return True
+
+
+def _stored(
+    folder: Folder,
+    dataset: str,
+    record: RetrieverRecord,
+    kind: str,
+    texts: pd.Series,
+    prefix: str,
+    *,
+    force: bool,
+) -> Kept:
+    """Vectors of texts that a dataset had before, as where one of its questions was edited."""
+    nothing = Kept({}, np.empty((0, record.dimension or 0), dtype=np.float32))
+    footer = folder.footer(folder.file("embeddings", dataset, record.name))
+    made = footer["inputs"] if footer else {}
+    # Those of another checkpoint, or brought from elsewhere, are not what would be encoded now.
+    is_own = made.get("retriever") == record.fingerprint and "given_vectors" not in made
+    if force or not is_own or made.get("step") != STEPS["embeddings"]:
+        return nothing
+    vectors = folder.vectors(dataset, record.name, kind)
+    row_of = {digest: row for row, digest in enumerate(vectors.text_sha256)}
+    rows = {
+        text_sha256(prefix + text): row_of[digest]
+        for text in texts
+        if (digest := text_sha256(text)) in row_of
+    }
+    return Kept(rows, vectors.matrix)
 
 
 def _retrieve(

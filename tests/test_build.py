@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -146,6 +147,34 @@ def test_a_text_already_known_is_not_encoded_again(bench):
     # Nor when everything is forced: vectors are kept by the text they are of.
     bench.build(one_more, force=True)
     assert len(bench.encoder.seen) == len(first) + 1
+
+
+def test_stored_vectors_serve_where_the_cache_is_gone(bench):
+    """As on a fresh clone, which has the shipped vectors and no cache."""
+    toy = toy_dataset()
+    bench.build(toy)
+    shutil.rmtree(bench.folder.path / "vectors")
+    n = len(bench.encoder.seen)
+    before = bench.folder.vectors("toy", "words", "document")
+    one_more = changed(toy, "documents", text=["new text", *toy.documents["text"][1:]])
+    bench.build(one_more)
+    assert bench.encoder.seen[n:] == ["new text"]
+    after = bench.folder.vectors("toy", "words", "document")
+    assert (after.matrix[1:] == before.matrix[1:]).all()
+    fresh = bench.load("words").encode(["new text"], prefix="")
+    assert (after.matrix[0] == fresh[0]).all()
+
+
+def test_stored_vectors_of_another_revision_and_forced_builds_encode_again(bench):
+    bench.build(toy_dataset())
+    n = len(bench.encoder.seen)
+    for what in ({"force": True}, {}):
+        shutil.rmtree(bench.folder.path / "vectors")
+        if not what:
+            bench.records["words"] = replace(bench.records["words"], revision="2")
+        seen = len(bench.encoder.seen)
+        assert bench.build(toy_dataset(), **what)
+        assert len(bench.encoder.seen) == seen + n
 
 
 def test_another_revision_of_a_model_is_another_model(bench):

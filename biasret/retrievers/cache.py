@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 
 from biasret.retrievers.base import RetrieverRecord
 
-__all__ = ["DiskCache", "GivenFirst"]
+__all__ = ["DiskCache", "GivenFirst", "Kept"]
 
 
 class DiskCache:
@@ -145,18 +146,47 @@ class DiskCache:
             self._read.add(name)
 
 
+class Filling(Protocol):
+    """Vectors by key, of which rows of a matrix are filled."""
+
+    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
+        """As `DiskCache.fill`."""
+        ...
+
+
+class Cache(Filling, Protocol):
+    """One that keeps vectors, too."""
+
+    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
+        """As `DiskCache.put`."""
+        ...
+
+
+class Kept:
+    """Vectors in memory, such as those a dataset has already."""
+
+    def __init__(self, rows: dict[str, int], matrix: np.ndarray) -> None:
+        self._rows, self._matrix = rows, matrix
+
+    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
+        """As in `DiskCache`."""
+        filled = np.array([key in self._rows for key in keys], dtype=bool)
+        out[filled] = self._matrix[[self._rows[key] for key in keys if key in self._rows]]
+        return filled
+
+
 class GivenFirst:
-    """Vectors that were brought for one dataset, before those computed for all.
+    """Vectors of one dataset, before those computed for all.
 
     What somebody brought must not answer for the same text in another dataset.
     """
 
-    def __init__(self, given: DiskCache, shared: DiskCache) -> None:
+    def __init__(self, given: Filling, shared: Cache) -> None:
         self._given = given
         self._shared = shared
 
     def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
-        """As in `DiskCache`; what was brought replaces what was computed."""
+        """As in `DiskCache`; the dataset's own replace the others."""
         filled = self._shared.fill(keys, out)
         return filled | self._given.fill(keys, out)
 
