@@ -14,6 +14,7 @@ import pytest
 from biasret.errors import FileError, InputError, TableError
 from biasret.llm import ChatClient, Endpoint
 from biasret.signals.dialect import CountTable, score, to_aal, to_wme, to_wme_many
+from biasret.signals.dialect.contract import violation
 from biasret.signals.dialect.model_rewrite import rewrite_with_model
 from biasret.signals.dialect.queries import ORIGIN, dialect_queries
 from biasret.signals.dialect.report import report_on_pairs, translation_on_pairs
@@ -28,6 +29,22 @@ MORE = [
     ("He ain't got no insurance.", "He doesn't have any insurance."),
     ("They ain't sleeping.", "They aren't sleeping."),
     ("She ain't stopped it.", "She hasn't stopped it."),
+    ("He ain't never fell before.", "He hasn't ever fallen before."),
+    ("She ain't never been sick.", "She hasn't ever been sick."),
+    ("I ain't took none.", "I haven't taken any."),
+    ("We ain't never seen no doctor.", "We haven't ever seen any doctor."),
+    ("I ain't never sick.", "I'm not ever sick."),
+    ("It don't never stop.", "It doesn't ever stop."),
+    ("I ain't never used no needles.", "I haven't ever used any needles."),
+    ("I ain't used to it.", "I'm not used to it."),
+    ("They ain't told me nothing.", "They haven't told me anything."),
+    ("My knee ain't came back right.", "My knee hasn't come back right."),
+    ("It ain't got better.", "It hasn't gotten better."),
+    ("He ain't got bad knees.", "He doesn't have bad knees."),
+    (
+        "I'm healthy, and ain't nobody never tested me.",
+        "I'm healthy, and nobody has ever tested me.",
+    ),
     ("She tryna sleep.", "She is trying to sleep."),
     ("They was late.", "They were late."),
     ("It hurt when I walk.", "It hurts when I walk."),
@@ -82,6 +99,9 @@ KEPT = [
     "My 15 year old has cramps.",
     "Stay in bed and be careful.",
     "The wolf's den was cold.",
+    "I don't know why I never sleep.",
+    "I don't think he never came.",
+    "I never said it.",
 ]
 
 
@@ -383,3 +403,15 @@ def test_the_model_path_refuses_what_it_cannot_do() -> None:
         rewrite_with_model("x" * 4001, to="AAL", client=model("x"))
     back = rewrite_with_model("He don't itch.", to="WME", client=model("He doesn't itch."))
     assert back.config["rewriter"] == "small"
+
+
+def test_never_beside_another_negator_is_one_negation_and_alone_it_stays() -> None:
+    """*Ever* keeps a clause negative only where something else negates it."""
+    both = violation("She can't never eat.", "She can't ever eat.", features=["negative_concord"])
+    assert both is None
+    alone = violation("She never eats.", "She ever eats.", features=["negative_concord"])
+    assert alone == "a clausal negator came or went"
+    other = violation("She can't never eat.", "She can't ever eat.", features=["aint_be"])
+    assert other == "a clausal negator came or went"
+    gained = violation("She can't ever eat.", "She can't never eat.", features=["negative_concord"])
+    assert gained is None

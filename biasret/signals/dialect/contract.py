@@ -30,6 +30,8 @@ class Meaning:
         Full stops, question and exclamation marks, in order.
     n_negators
         Clausal negators (*not, never, ain't*).
+    n_never
+        Those of them that are *never*.
     n_negative
         Negative words (*no, nothing*).
     content
@@ -43,6 +45,7 @@ class Meaning:
     modals: tuple[str, ...]
     marks: tuple[str, ...]
     n_negators: int
+    n_never: int
     n_negative: int
     content: frozenset[tuple[str, int]]
     n_tokens: int
@@ -65,6 +68,7 @@ def _plain() -> dict[str, str]:
     """Every respelled or leveled form with the form it stands for."""
     undone = {new: old for table in RESPELLINGS.values() for old, new in table.items()}
     undone |= {past: form for form, past in pairs("participle_to_past").items()}
+    undone |= pairs("past_to_participle")
     undone |= {flat: adverb for adverb, flat in pairs("flat_adverbs").items()}
     return undone | {"real": "really", "nothin": "nothing", "somethin": "something"}
 
@@ -113,6 +117,7 @@ def meaning_of(text: str) -> Meaning:
         modals=tuple(modals),
         marks=tuple(word for word in low if word in ("?", "!", ".") or word.startswith("..")),
         n_negators=sum(word in words("negators") for word in low),
+        n_never=low.count("never"),
         n_negative=sum(word in words("negative_words") for word in low),
         content=frozenset(content.items()),
         n_tokens=len(tokens),
@@ -153,7 +158,10 @@ def violation(source: str, target: str, *, features: Iterable[str]) -> str | Non
         return f"the modals changed: {list(old.modals)} to {list(new.modals)}"
     if fault := _pronoun_fault(old, new, applied):
         return fault
-    if new.n_negators - old.n_negators != applied["negative_inversion"]:
+    # Beside another negator, *never* and *ever* are one: can't never, can't ever.
+    others = min(old.n_negators - old.n_never, new.n_negators - new.n_never)
+    n_never = new.n_never - old.n_never if applied["negative_concord"] and others else 0
+    if new.n_negators - old.n_negators != applied["negative_inversion"] + n_never:
         return "a clausal negator came or went"
     polar = (old.n_negators + old.n_negative > 0) == (new.n_negators + new.n_negative > 0)
     if not polar or (new.n_negative != old.n_negative and not applied["negative_concord"]):

@@ -26,6 +26,7 @@ BACK_RULES: tuple[BackRule, ...] = (
     negation.aint,
     negation.dont,
     negation.concord,
+    negation.never,
     verbs.habitual,
     verbs.done,
     verbs.been,
