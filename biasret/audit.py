@@ -50,6 +50,11 @@ class Settings:
     seed: int = 42
     level: float = 0.95
 
+    @property
+    def drawn(self) -> str:
+        """How intervals are drawn, in words."""
+        return f"{self.resamples:,} resamples, seed {self.seed}"
+
     def as_dict(self) -> dict[str, Any]:
         """For records of what a table was made from."""
         return asdict(self)

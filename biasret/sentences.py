@@ -91,6 +91,33 @@ def finding(gaps: pd.DataFrame, *, signal: str) -> str:
     )
 
 
+def interval_against_test(gaps: pd.DataFrame) -> str | None:
+    """Why stars can stand beside an interval that includes 0, where they do.
+
+    Parameters
+    ----------
+    gaps
+        ``gaps`` rows of one dataset, metric, depth and filter.
+    """
+    known = gaps.dropna(subset=["p_holm", "ci_low", "ci_high"])
+    includes_0 = (known["ci_low"] <= 0) & (known["ci_high"] >= 0)
+    torn = known[(known["p_holm"] < ALPHA) & includes_0]
+    if torn.empty:
+        return None
+    names = ", ".join(retriever_label(name) for name in torn["retriever"])
+    told = (
+        f"{names}: the test finds a difference and the interval includes 0. They ask different "
+        f"things: {torn['test'].iloc[0]} goes by ranks, so that many small differences one way "
+        "count, while the interval is of the mean, which a few large ones the other way can hold "
+        "at 0."
+    )
+    flips = torn["p_permutation"].dropna()
+    if len(flips) == len(torn):
+        values = ", ".join(f"p {p_text(p)}" for p in flips)
+        told += f" The sign-flip test, which is of the mean, has {values}."
+    return told
+
+
 def by_split(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> str:
     """How many retrievers show a gap under each of several filters or depths.
 

@@ -66,6 +66,9 @@ def test_wrong_names_and_empty_choices(run):
     code, _, err = run("--metric", "leen")
     assert (code, err.count("\n")) == (2, 1)
     assert "Did you mean 'lean'?" in err
+    code, _, err = run("--filter", "judge:nobody")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "Unknown filter 'judge:nobody'." in err
     code, out, _ = run("--k", "7")
     assert code == 1
     assert "No residuals are stored" in out

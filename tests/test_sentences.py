@@ -353,3 +353,27 @@ class TestReproduced:
         assert "most of all BM25, length: 4 here, not published." in sentences.reproduced(rows)
         alone = rows.assign(agrees=pd.array([None], dtype="boolean"))
         assert sentences.reproduced(alone) == "1 number computed; none is published."
+
+
+class TestTestAgainstInterval:
+    def rows(self, *numbers: tuple[str, float, float, float, float | None]) -> pd.DataFrame:
+        columns = ["retriever", "ci_low", "ci_high", "p_holm", "p_permutation"]
+        frame = pd.DataFrame(numbers, columns=columns)
+        return frame.assign(estimate=0.001, test="Wilcoxon signed-rank")
+
+    def test_nothing_where_they_agree(self):
+        rows = self.rows(("bm25", 0.01, 0.02, 1e-4, 1e-4), ("minilm-l6", -0.01, 0.02, 0.4, 0.3))
+        assert sentences.interval_against_test(rows) is None
+
+    def test_the_retriever_and_the_test_of_the_mean_are_named(self):
+        rows = self.rows(("bm25", -0.002, 0.008, 5e-12, 0.25), ("minilm-l6", 0.1, 0.2, 1e-4, 1e-5))
+        said = sentences.interval_against_test(rows)
+        assert said.startswith("BM25: the test finds a difference and the interval includes 0.")
+        assert "Wilcoxon signed-rank goes by ranks" in said
+        assert said.endswith("The sign-flip test, which is of the mean, has p 0.25.")
+
+    def test_two_groups_have_no_sign_flips(self):
+        rows = self.rows(("bm25", -0.002, 0.008, 1e-3, np.nan)).assign(test="Mann-Whitney U")
+        said = sentences.interval_against_test(rows)
+        assert "Mann-Whitney U goes by ranks" in said
+        assert "sign-flip" not in said

@@ -10,6 +10,7 @@ from biasret.commands.shared import (
     emit,
     interval_text,
     known_dataset,
+    known_filter,
     open_store,
     p_text,
     records_of,
@@ -29,21 +30,14 @@ BENCHES = {
 
 def gaps(arguments: argparse.Namespace) -> int:
     """``gaps``: stored gaps as lines or JSON."""
-    from biasret.errors import UnknownName
-    from biasret.filters import FILTERS, filter_named
     from biasret.metrics import METRICS
 
     if arguments.metric is not None:
         METRICS[arguments.metric]
-    if arguments.filter is not None:
-        filter_named(arguments.filter)
     store = open_store()
     dataset = None if arguments.dataset is None else known_dataset(store, arguments.dataset)
-    if arguments.filter is not None and arguments.filter not in FILTERS:
-        # A filter that judges make exists where such a judge does.
-        made = sorted(set(store.gaps(dataset)["filter"]))
-        if arguments.filter not in made:
-            raise UnknownName("filter", arguments.filter, dict.fromkeys([*FILTERS, *made]))
+    if arguments.filter is not None:
+        known_filter(store, "gaps", dataset, arguments.filter)
     found = store.gaps(dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter)
     if arguments.json:
         emit(arguments, _records(found), "")

@@ -9,6 +9,7 @@ from biasret.commands.shared import (
     emit,
     interval_text,
     known_dataset,
+    known_filter,
     open_store,
     p_text,
     records_of,
@@ -19,16 +20,15 @@ __all__ = ["residual_line", "residuals"]
 
 def residuals(arguments: argparse.Namespace) -> int:
     """``residuals``: stored residual gaps as lines or JSON."""
-    from biasret.filters import filter_named
     from biasret.metrics import METRICS
     from biasret.tables import check
 
     if arguments.metric is not None:
         METRICS[arguments.metric]
-    if arguments.filter is not None:
-        filter_named(arguments.filter)
     store = open_store()
     dataset = None if arguments.dataset is None else known_dataset(store, arguments.dataset)
+    if arguments.filter is not None:
+        known_filter(store, "residuals", dataset, arguments.filter)
     found = store.rows(
         "residuals", dataset, metric=arguments.metric, k=arguments.k, filter=arguments.filter
     )

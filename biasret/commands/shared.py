@@ -13,6 +13,7 @@ __all__ = [
     "emit",
     "interval_text",
     "known_dataset",
+    "known_filter",
     "open_store",
     "p_text",
     "probe_corpus",
@@ -37,6 +38,27 @@ def known_dataset(store: Any, name: str) -> str:
     known = store.datasets()["dataset"].tolist()
     if name not in known:
         raise UnknownName("dataset", name, known)
+    return name
+
+
+def known_filter(store: Any, table: str, dataset: str | None, name: str) -> str:
+    """The name itself, or an error that lists the filters there are.
+
+    Parameters
+    ----------
+    table
+        Whose rows bear filters: ``gaps`` or ``residuals``.
+    """
+    from biasret.errors import UnknownName
+    from biasret.filters import FILTERS, filter_named
+
+    filter_named(name)
+    if name in FILTERS:
+        return name
+    # A filter that judges make exists where such a judge does.
+    made = sorted(set(store.rows(table, dataset)["filter"]))
+    if name not in made:
+        raise UnknownName("filter", name, dict.fromkeys([*FILTERS, *made]))
     return name
 
 

@@ -198,7 +198,7 @@ def _results(record: DatasetRecord, found: Audited) -> None:
         "metric": METRICS[metric].about,
         "filter": filter_named(rule).about,
         "gap": f"{record.minuend} minus {record.subtrahend}",
-        "interval": "cluster bootstrap, 95%, 5,000 resamples, seed 42",
+        "interval": f"cluster bootstrap, 95%, {audit.PAPER.drawn}",
         "test": f"{rows['test'].iloc[0]}, {sentences.correction(1)}",
     }
     show(

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from biasret import charts, sentences
+from biasret.audit import PAPER
 from biasret.datasets.base import DatasetRecord
 from biasret.metrics import METRICS
 from biasret.mitigation import MITIGATIONS, QUALITIES
@@ -93,7 +94,7 @@ def _changes(
     method = (
         f"Stars: {first['test']} test of the change, {sentences.correction(len(rows))}; "
         "*** p < 0.001, ** p < 0.01, * p < 0.05. Bars: 95% cluster bootstrap of each value, "
-        "5,000 resamples, seed 42. Change: after minus before, in the same cells."
+        f"{PAPER.drawn}. Change: after minus before, in the same cells."
     )
     show(
         charts.before_after(rows, title=title, zero=first["quantity"] == "gap"),

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from biasret import charts, sentences
+from biasret.audit import PAPER
 from biasret.datasets.base import DatasetRecord
 from biasret.filters import FILTERS, filter_named
 from biasret.metrics import METRICS
@@ -44,6 +45,8 @@ def results(record: DatasetRecord, *, metric: str, k: int | None, rule: str, key
         about={**about, "k": "full ranking" if k is None else str(k)},
     )
     st.caption(markdown_safe(about["test"]))
+    if torn := sentences.interval_against_test(at_k):
+        st.caption(f":material/info: {markdown_safe(torn)}")
     for _, row in at_k.iterrows():
         st.markdown(f"- {markdown_safe(sentences.gap(row))}")
     if k is not None and rows["k"].nunique() > 1:
@@ -90,7 +93,7 @@ def _by_filter(record: DatasetRecord, *, metric: str, k: int | None, key: str) -
             "metric": METRICS[metric].about,
             "gap": f"{record.minuend} minus {record.subtrahend}",
             "filters": "; ".join(filter_named(name).about for name in labels),
-            "interval": "cluster bootstrap, 95%, 5,000 resamples, seed 42",
+            "interval": f"cluster bootstrap, 95%, {PAPER.drawn}",
             "markers": "filled: p below 0.05 after a Holm correction over retrievers, by filter",
         },
     )
@@ -120,7 +123,7 @@ def _ungrouped(record: DatasetRecord, *, metric: str, k: int | None, rule: str, 
             "world": "measured here",
             "metric": METRICS[metric].about,
             "filter": filter_named(rule).about,
-            "interval": "cluster bootstrap of the mean, 95%, 5,000 resamples, seed 42",
+            "interval": f"cluster bootstrap of the mean, 95%, {PAPER.drawn}",
         },
     )
     for _, row in at_k.iterrows():
@@ -136,10 +139,10 @@ def _about(record: DatasetRecord, rows: pd.DataFrame, *, metric: str, rule: str)
         "metric": METRICS[metric].about,
         "filter": filter_named(rule).about,
         "gap": f"{record.minuend} minus {record.subtrahend}",
-        "interval": "cluster bootstrap, 95%, 5,000 resamples, seed 42",
+        "interval": f"cluster bootstrap, 95%, {PAPER.drawn}",
         "test": (
             f"Stars: {test} test, {sentences.correction(n)}; *** p < 0.001, ** p < 0.01, "
-            "* p < 0.05. Bars: 95% cluster bootstrap, 5,000 resamples, seed 42. "
+            f"* p < 0.05. Bars: 95% cluster bootstrap, {PAPER.drawn}. "
             f"Filter: {filter_named(rule).label}."
         ),
     }
