@@ -6,6 +6,8 @@ build that was killed goes on where it stopped.
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -488,6 +490,15 @@ def build_dataset(
 
 def _source(module: Any) -> str:
     """A module's code, so that a change to a metric makes its measurements anew."""
-    import hashlib
+    return _digest(inspect.getsource(module))
 
-    return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:16]
+
+def _digest(code: str) -> str:
+    """Of what code does: comments, layout and docstrings change nothing."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            node.body[:1] = [] if len(node.body) > 1 else [ast.Pass()]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]

@@ -232,6 +232,24 @@ def test_a_changed_metric_is_measured_anew(bench, monkeypatch):
     assert build._source(metrics) == "changed biasret.metrics"
 
 
+@pytest.mark.parametrize(
+    ("written", "is_same"),
+    [
+        ("def f(x):\n    return x + 1\n", True),
+        (
+            '"""About."""\n\n\ndef f(x):\n    """Adds."""\n    # 1\n    return (x\n        + 1)\n',
+            True,
+        ),
+        ("def f(x):\n    return x + 2\n", False),
+        ("def g(x):\n    return x + 1\n", False),
+        ('def f(x):\n    "Adds."\n    return "Adds."\n', False),
+    ],
+)
+def test_only_what_code_does_makes_results_anew(written, is_same):
+    first = build._digest('def f(x):\n    """Add one."""\n    return x + 1\n')
+    assert (build._digest(written) == first) == is_same
+
+
 # Nothing is mitigated in the ten documents.
 @pytest.mark.parametrize("step", [step for step in build.STEPS if step != "mitigations"])
 def test_a_raised_step_number_redoes_the_step(bench, monkeypatch, step):
