@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from biasret.datasets.base import SIGNALS
@@ -153,7 +152,7 @@ def _positive(row: pd.Series, signal: str) -> str:
     return f"{name} is higher for {row['minuend']} than for {row['subtrahend']}"
 
 
-def _counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
     """A number with its noun: ``1 pair``, ``1,791 pairs``, ``2 queries``."""
     many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{n:,} {noun if n == 1 else many}"
@@ -171,7 +170,7 @@ def gap(row: pd.Series) -> str:
     else:
         interval = f"95% interval {row['ci_low']:+.3f} to {row['ci_high']:+.3f}"
     n = (
-        _counted(row["n_pairs"], "pair")
+        counted(row["n_pairs"], "pair")
         if row["n_pairs"]
         else (
             f"{row['n_minuend']:,} {row['minuend']} and {row['n_subtrahend']:,} {row['subtrahend']}"
@@ -236,7 +235,7 @@ def reworded(row: pd.Series) -> str:
     before, after = (_level(row[side], row["quantity"] == "gap") for side in ("before", "after"))
     return (
         f"{who}: from {before} to {after}, a change of "
-        f"{row['change']:+.3f} ({interval}; {p}; {_counted(row['n_pairs'], 'cell')})."
+        f"{row['change']:+.3f} ({interval}; {p}; {counted(row['n_pairs'], 'cell')})."
     )
 
 
@@ -244,7 +243,7 @@ def level(row: pd.Series) -> str:
     """One group's mean in words."""
     who = retriever_label(row["retriever"])
     name = METRICS[row["metric"]].title(_k(row["k"]))
-    n = _counted(row["n"], "query")
+    n = counted(row["n"], "query")
     if pd.isna(row["mean"]):
         return f"{who}: no mean {name} over {n}."
     if pd.isna(row["ci_low"]):
@@ -252,37 +251,6 @@ def level(row: pd.Series) -> str:
     return (
         f"{who}: mean {name} {row['mean']:.3f} (95% interval {row['ci_low']:.3f} to "
         f"{row['ci_high']:.3f}) over {n}."
-    )
-
-
-def reproduced(rows: pd.DataFrame) -> str:
-    """How numbers computed from an imported release compare with the published ones.
-
-    Parameters
-    ----------
-    rows
-        ``reproduced`` rows of one dataset and exhibit, at least one.
-    """
-    n = len(rows)
-    numbers = _counted(n, "number")
-    if rows["agrees"].isna().all():
-        return f"{numbers} computed; none is published."
-    apart = (rows["recomputed"] - rows["published"]).abs()
-    apart /= rows["published"].abs().where(rows["is_relative"], 1.0)
-    off = rows[~rows["agrees"].fillna(True).astype(bool)]
-    if off.empty:
-        return f"all of {numbers} agree (largest difference {apart.max():.2g})."
-    # In units of what is allowed; what has no published counterpart comes first.
-    furthest = (apart / rows["tolerance"])[off.index].fillna(np.inf).idxmax()
-    worst = rows.loc[furthest]
-    names = [worst["retriever"], worst["item"], worst["quantity"]]
-    what = ", ".join(retriever_label(one) for one in names if isinstance(one, str) and one)
-    published = (
-        "not published" if pd.isna(worst["published"]) else f"published {worst['published']:.6g}"
-    )
-    return (
-        f"{len(off):,} of {numbers} differ, most of all {what}: {worst['recomputed']:.6g} here, "
-        f"{published}."
     )
 
 
@@ -306,7 +274,7 @@ def comparison(found: Comparison) -> str:
             return f"Wording {name} is blank, so there is nothing to compare."
         return f"No document matched wording {name}, so there is nothing to compare it with."
     n_a = len(found.a.ranking.doc_ids)
-    shown = _counted(n_a, "document")
+    shown = counted(n_a, "document")
     if state == "identical" and n_a == 1:
         head = "Both wordings return the same single document."
     elif state == "identical":
@@ -315,7 +283,7 @@ def comparison(found: Comparison) -> str:
         head = f"Both wordings return the same {shown}, in another order."
     else:
         head = (
-            f"Among the first {k}, wording B keeps {_counted(found.n_shared, 'document')}, "
+            f"Among the first {k}, wording B keeps {counted(found.n_shared, 'document')}, "
             f"loses {found.n_lost} and brings {found.n_new} new."
         )
     difference = found.lean_difference

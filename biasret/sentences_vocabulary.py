@@ -6,7 +6,7 @@ import pandas as pd
 
 from biasret.datasets.base import SIGNALS
 from biasret.metrics import METRICS
-from biasret.sentences import ALPHA, p_text, retriever_label
+from biasret.sentences import ALPHA, counted, p_text, retriever_label
 
 __all__ = ["remaining", "remaining_by", "residual", "words"]
 
@@ -37,7 +37,7 @@ def remaining(rows: pd.DataFrame, *, signal: str) -> str:
         before = f"; before, {n_before} did"
     if up == down == 0:
         return (
-            f"Once vocabulary is accounted for, none of {_counted(m, 'retriever')} shows a gap "
+            f"Once vocabulary is accounted for, none of {counted(m, 'retriever')} shows a gap "
             f"that can be told from chance ({contrast}){before}. This is not evidence that "
             "there is none."
         )
@@ -52,7 +52,7 @@ def remaining(rows: pd.DataFrame, *, signal: str) -> str:
     else:
         way = f"show a gap, {up} in the direction looked for and {down} against it"
     return (
-        f"Once vocabulary is accounted for, {up + down} of {_counted(m, 'retriever')} {way} "
+        f"Once vocabulary is accounted for, {up + down} of {counted(m, 'retriever')} {way} "
         f"({contrast}){before}."
     )
 
@@ -75,7 +75,7 @@ def remaining_by(rows: pd.DataFrame, by: str, labels: dict[str, str]) -> str:
             continue
         found = int((of["p_holm"] < ALPHA).sum())
         span = f"{of['residual'].min():+.3f} to {of['residual'].max():+.3f}"
-        parts.append(f"{label}: {found} of {_counted(len(of), 'retriever')}, {span}")
+        parts.append(f"{label}: {found} of {counted(len(of), 'retriever')}, {span}")
     return f"Gaps that can be told from chance at equal vocabulary: {'; '.join(parts)}."
 
 
@@ -96,7 +96,7 @@ def residual(row: pd.Series) -> str:
         is_raised = not pd.isna(row["p_holm"]) and row["p_holm"] > row["p_value"]
         parts.append(f"{p}, {p_text(row['p_holm'])} after Holm" if is_raised else p)
     parts.append(
-        _counted(row["n"], "pair")
+        counted(row["n"], "pair")
         if row["design"] == "paired"
         else f"{row['n_minuend']:,} {row['minuend']} and {row['n_subtrahend']:,} "
         f"{row['subtrahend']}"
@@ -142,9 +142,4 @@ def words(tokens: pd.DataFrame, *, n_tokens: int) -> str:
         f"to {group}: {', '.join(found)}" if found else f"none to {group}"
         for group, found in ((first["minuend"], up), (first["subtrahend"], down))
     ]
-    return f"Of {_counted(n_tokens, 'different word')}, these point most {'; '.join(sides)}."
-
-
-def _counted(n: int, noun: str) -> str:
-    """A number with its noun, which takes an s: ``1 pair``, ``1,791 pairs``."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"Of {counted(n_tokens, 'different word')}, these point most {'; '.join(sides)}."

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 from conftest import QUICK, TOY_SCORES, HandScored, WordEncoder, record_of, toy_dataset
 
-from biasret import audit, build, metrics
+from biasret import audit, build, metrics, runs
+from biasret.build import measuring, retrieving, steps
 from biasret.datasets.base import Dataset
 from biasret.errors import NothingStored
 from biasret.precomputed import Folder
@@ -55,7 +56,7 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path, monkeypatch) -> Bench:
     made = Bench(Folder(tmp_path))
-    monkeypatch.setattr(build, "load", made.load)
+    monkeypatch.setattr(retrieving, "load", made.load)
     monkeypatch.setattr(audit, "PAPER", QUICK)
     return made
 
@@ -191,7 +192,7 @@ def test_force_redoes_everything(bench, monkeypatch):
     before = bench.times()
     done = []
     steps = (
-        *((build.runs, "retrieve"), (metrics, "measure"), (audit, "gaps")),
+        *((runs, "retrieve"), (metrics, "measure"), (audit, "gaps")),
         *((fits, "vocabulary"), (fits, "residuals")),
     )
     for module, name in steps:
@@ -222,14 +223,10 @@ def test_changed_settings_change_what_follows_from_the_values_alone(bench, monke
 def test_a_changed_metric_is_measured_anew(bench, monkeypatch):
     bench.build(toy_dataset())
     before = bench.times()
-    original = build._source
-    monkeypatch.setattr(
-        build, "_source", lambda m: f"changed {m.__name__}" if m is metrics else original(m)
-    )
+    monkeypatch.setattr(measuring, "source", lambda m: f"changed {m.__name__}")
     assert bench.build(toy_dataset())
     # The values came out the same, so that nothing after them was redone.
     assert rewritten(bench, before) == {"measurements"}
-    assert build._source(metrics) == "changed biasret.metrics"
 
 
 @pytest.mark.parametrize(
@@ -246,8 +243,8 @@ def test_a_changed_metric_is_measured_anew(bench, monkeypatch):
     ],
 )
 def test_only_what_code_does_makes_results_anew(written, is_same):
-    first = build._digest('def f(x):\n    """Add one."""\n    return x + 1\n')
-    assert (build._digest(written) == first) == is_same
+    first = steps.digest('def f(x):\n    """Add one."""\n    return x + 1\n')
+    assert (steps.digest(written) == first) == is_same
 
 
 # Nothing is mitigated in the ten documents.
@@ -303,7 +300,7 @@ def test_a_query_nothing_matches_has_no_rows_and_a_lean_of_none(bench):
 
 def test_a_corpus_in_which_nothing_matches_is_built_all_the_same(bench, monkeypatch):
     monkeypatch.setattr(bench, "load", lambda name, models=None: HandScored({}))
-    monkeypatch.setattr(build, "load", bench.load)
+    monkeypatch.setattr(retrieving, "load", bench.load)
     assert bench.build(toy_dataset(), "by-hand")
     assert len(bench.folder.read("runs", "toy", "by-hand")) == 0
     gaps = bench.folder.read("gaps", "toy")
@@ -375,7 +372,7 @@ def test_results_depend_on_nothing_but_the_inputs(tmp_path, monkeypatch):
     contents = []
     for name, order in (("a", ("words", "by-hand")), ("b", ("by-hand", "words"))):
         bench = Bench(Folder(tmp_path / name))
-        monkeypatch.setattr(build, "load", bench.load)
+        monkeypatch.setattr(retrieving, "load", bench.load)
         bench.build(toy_dataset(), *order)
         contents.append(
             {

@@ -10,6 +10,7 @@ import pytest
 from conftest import QUICK, TOY_SCORES, HandScored, toy_dataset
 
 from biasret import audit, build, runs
+from biasret.build import retrieving
 from biasret.datasets.base import SIGNALS, Dataset, DatasetRecord
 from biasret.precomputed import GIVEN, Folder
 
@@ -21,7 +22,7 @@ def no_models(monkeypatch):
     def refuse(name: str, **_: object) -> None:
         raise AssertionError(f"{name} was loaded")
 
-    monkeypatch.setattr(build, "load", refuse)
+    monkeypatch.setattr(retrieving, "load", refuse)
     monkeypatch.setattr(audit, "PAPER", QUICK)
 
 

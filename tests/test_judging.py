@@ -11,8 +11,9 @@ from conftest import QUICK, TOY, TOY_SCORES, HandScored, store_results, toy_data
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasret import build, judging
+from biasret import audit, build, judging
 from biasret.asking import Unreadable
+from biasret.build import retrieving
 from biasret.errors import FileError, InputError, TableError
 from biasret.filters import Inputs, filters_for
 from biasret.metrics import measure
@@ -276,8 +277,8 @@ def store_results_of(tmp_path) -> Folder:
 def built(tmp_path, monkeypatch) -> Folder:
     """The toy, built by two fake retrievers."""
     makers = {"words": word_retriever, "by-hand": lambda: HandScored(TOY_SCORES)}
-    monkeypatch.setattr(build, "load", lambda name, models=None: makers[name]())
-    monkeypatch.setattr(build.audit, "PAPER", QUICK)
+    monkeypatch.setattr(retrieving, "load", lambda name, models=None: makers[name]())
+    monkeypatch.setattr(audit, "PAPER", QUICK)
     folder = Folder(tmp_path / "built")
     build.save_dataset(folder, toy_dataset(), inputs={})
     build.build_dataset(folder, toy_dataset(), ["words", "by-hand"])

@@ -52,7 +52,7 @@ ORDER = (
     ("overlap",),
     ("build",),
     ("sentences",),
-    ("sentences_vocabulary",),
+    ("sentences_published", "sentences_vocabulary"),
     ("charts",),
     ("exports",),
     ("markup",),

@@ -16,7 +16,7 @@ from conftest import PROJECT, WordEncoder, record_of, toy_dataset
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biasret.build import read_dataset, save_dataset
+from biasret.build import read_dataset, retrieving, save_dataset
 from biasret.datasets import demo
 from biasret.errors import NothingStored, StoreError
 from biasret.precomputed import Folder, Vectors, default_folder, text_sha256
@@ -483,6 +483,7 @@ import pyarrow.parquet as pq
 sys.path.insert(0, "tests")
 from conftest import QUICK, WordEncoder, record_of, AXES
 from biasret import audit, build
+from biasret.build import retrieving
 from biasret.store import database, make_database
 from biasret.datasets import demo
 from biasret.precomputed import Folder
@@ -532,7 +533,7 @@ class Slow(WordEncoder):
 
 pq.write_table, Path.replace, database._fill = counted_write, counted_replace, counted_fill
 record = record_of("slow", dimension=4)
-build.load = lambda name, models=None: Dense(record, Slow)
+retrieving.load = lambda name, models=None: Dense(record, Slow)
 with folder.lock():
     dataset = demo.load_health()
     build.save_dataset(folder, dataset, inputs={})
@@ -630,7 +631,7 @@ def test_a_damaged_file_is_made_again_by_the_next_build(tmp_path, monkeypatch, t
 
     from biasret import audit, build
 
-    monkeypatch.setattr(build, "load", lambda name, models=None: word_retriever())
+    monkeypatch.setattr(retrieving, "load", lambda name, models=None: word_retriever())
     monkeypatch.setattr(audit, "PAPER", QUICK)
     folder, toy = Folder(tmp_path), toy_dataset()
     save_dataset(folder, toy, inputs={})

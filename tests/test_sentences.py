@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from biasret import probe, sentences
 from biasret.retrievers import RETRIEVERS
 from biasret.sentences import comparison, correction, finding, gap, level, p_text, retriever_label
+from biasret.sentences_published import reproduced
 
 
 def row(**changed: object) -> dict:
@@ -336,7 +337,7 @@ class TestReproduced:
 
     def test_all_agree(self):
         rows = self.rows(("gap", 0.5, 0.5 + 1e-13, 1e-12, False), ("p", 0.25, 0.25, 1e-9, True))
-        assert sentences.reproduced(rows) == ("all of 2 numbers agree (largest difference 1e-13).")
+        assert reproduced(rows) == ("all of 2 numbers agree (largest difference 1e-13).")
 
     def test_the_furthest_beyond_what_is_allowed_is_named(self):
         rows = self.rows(
@@ -344,15 +345,15 @@ class TestReproduced:
             ("gap", 0.50, 0.52, 1e-3, False),
             ("p_wilcoxon", 0.02, 0.01, 1e-9, True),
         )
-        assert sentences.reproduced(rows) == (
+        assert reproduced(rows) == (
             "2 of 3 numbers differ, most of all BM25, p_wilcoxon: 0.02 here, published 0.01."
         )
 
     def test_what_nobody_published_is_said(self):
         rows = self.rows(("length", 4.0, np.nan, 1e-12, False)).assign(agrees=False)
-        assert "most of all BM25, length: 4 here, not published." in sentences.reproduced(rows)
+        assert "most of all BM25, length: 4 here, not published." in reproduced(rows)
         alone = rows.assign(agrees=pd.array([None], dtype="boolean"))
-        assert sentences.reproduced(alone) == "1 number computed; none is published."
+        assert reproduced(alone) == "1 number computed; none is published."
 
 
 class TestTestAgainstInterval:

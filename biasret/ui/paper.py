@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from biasret import sentences
 from biasret.catalogue import Catalogue
 from biasret.metrics import METRICS
 from biasret.published import EXHIBITS
 from biasret.reproduction import ENDINGS, disagreements, exhibit_numbers
+from biasret.sentences_published import reproduced
 from biasret.ui import reads
 from biasret.ui.exhibits import SHOWN, VIEWS, Shown
 from biasret.ui.exhibits_vocabulary import CONTROL_VIEWS, CONTROLS
@@ -102,7 +102,7 @@ def beside_imports(exhibit: str, *, key: str) -> None:
         if rows.empty:
             continue
         title = EXHIBITS[exhibit].title
-        sentence = f"{title} from {record.label}, imported as {name}: {sentences.reproduced(rows)}"
+        sentence = f"{title} from {record.label}, imported as {name}: {reproduced(rows)}"
         st.caption(f":material/sync_alt: {markdown_safe(sentence)}")
         with st.expander(
             f"{title}, computed from {markdown_safe(name)}", icon=":material/sync_alt:"
