@@ -13,7 +13,7 @@ from test_main import document, one_line, run
 
 from biasret.build import save_dataset
 from biasret.datasets import SHIPPED, qbias
-from biasret.precomputed import GIVEN, Folder
+from biasret.precomputed import GIVEN
 
 __all__ = ["run"]  # the fixture
 
@@ -247,7 +247,7 @@ def test_a_stopped_import_leaves_nothing(run, stored, monkeypatch, sources):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Folder, "_take", stop)
+    monkeypatch.setattr("biasret.precomputed.staging.take", stop)
     code, _, err = run("import", "medquad", *sources["medquad"], "--name", "new")
     assert code == 1
     assert "stopped" in err

@@ -352,7 +352,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
         where.write_bytes(b"PAR1 half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("biasret.precomputed.pq.write_table", full)
+    monkeypatch.setattr("biasret.precomputed.parquet.pq.write_table", full)
     with pytest.raises(OSError, match="No space"):
         folder.write("gold_ranks", ranks("d", "r").assign(rank=2), dataset="d", retriever="r")
     assert path.read_bytes() == before
@@ -711,7 +711,7 @@ def test_fitting_vectors_follow_the_ids_asked_for(order, asked):
 
 
 def test_vectors_read_part_by_part_are_those_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("biasret.precomputed._AT_A_TIME", 3)
+    monkeypatch.setattr("biasret.precomputed.vectors._AT_A_TIME", 3)
     rng = np.random.default_rng(1)
     written = {
         kind: Vectors(
