@@ -16,7 +16,21 @@ import pyarrow.parquet as pq
 
 from biasret.retrievers.base import RetrieverRecord
 
-__all__ = ["DiskCache", "GivenFirst", "Kept"]
+__all__ = ["Cache", "DiskCache", "Filling", "GivenFirst", "Kept"]
+
+
+class Filling(Protocol):
+    """Vectors by key, of which rows of a matrix are filled."""
+
+    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
+        """Copy the vectors it has into rows of `out`; bool by row, whether it was filled."""
+
+
+class Cache(Filling, Protocol):
+    """One that keeps vectors, too; keys are the SHA-256 of what was encoded, prefix included."""
+
+    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep these, row for row, for good before returning."""
 
 
 class DiskCache:
@@ -144,22 +158,6 @@ class DiskCache:
         with self._lock:
             self._places.update((key, (name, row)) for row, key in enumerate(keys))
             self._read.add(name)
-
-
-class Filling(Protocol):
-    """Vectors by key, of which rows of a matrix are filled."""
-
-    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
-        """As `DiskCache.fill`."""
-        ...
-
-
-class Cache(Filling, Protocol):
-    """One that keeps vectors, too."""
-
-    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
-        """As `DiskCache.put`."""
-        ...
 
 
 class Kept:

@@ -8,15 +8,13 @@ would let one query be ranked differently alone and among others.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 
 from biasret.errors import InputError, RetrieverError, StoreError
-from biasret.precomputed import Vectors, text_sha256
 from biasret.retrievers.base import (
     Ranking,
     RetrieverRecord,
@@ -26,9 +24,10 @@ from biasret.retrievers.base import (
     positions,
     rounded,
 )
+from biasret.retrievers.embedding import Encoder, Layered, embed, readable, unit
 from biasret.retrievers.index import Index, make_index, open_index, save_index
 
-__all__ = ["Dense", "Encoder", "Layered", "embed"]
+__all__ = ["Dense", "embed"]
 
 #: Documents scored in float64 at a time: the block stays in the processor's cache, and for a
 #: few queries the product stays too small to be split between threads, which on a busy
@@ -40,37 +39,6 @@ _COUNTED = 1_024
 
 #: More than FAISS's float32 inner products of unit vectors differ from float64 ones.
 _FLOAT32_ERROR = 1e-5
-
-
-class Encoder(Protocol):
-    """Turns texts into vectors. `Dense` calls it from one thread at a time."""
-
-    def encode(self, texts: list[str], *, prefix: str) -> np.ndarray:
-        """Vectors of `prefix` + text, shape (n, dimension), any float type, finite."""
-
-    def count_tokens(self, texts: list[str], *, prefix: str) -> np.ndarray:
-        """Tokens of `prefix` + text with special ones, before any cut; int64, shape (n,)."""
-
-    def prompts(self) -> Mapping[str, str]:
-        """The prompts that the model itself brings, by name."""
-
-
-@runtime_checkable
-class Layered(Protocol):
-    """An encoder that also shows what its layers hold."""
-
-    def layers(self, texts: list[str], *, prefix: str) -> np.ndarray:
-        """Mean hidden states by layer, as `Dense.layers` describes them; one batch."""
-
-
-class VectorCache(Protocol):
-    """Keeps vectors by the SHA-256 of the text that was encoded, prefix included."""
-
-    def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
-        """Copy the vectors it has into rows of `out`; bool by row, whether it was filled."""
-
-    def put(self, keys: Sequence[str], vectors: np.ndarray) -> None:
-        """Keep these, row for row, for good before returning."""
 
 
 class Dense:
@@ -121,9 +89,9 @@ class Dense:
             return np.zeros((0, self.record.dimension or 0), dtype=np.float32)
         distinct = sorted(set(texts), key=lambda text: (len(text), text))
         with self._lock:
-            matrix = self._loaded().encode([_readable(text) for text in distinct], prefix=prefix)
+            matrix = self._loaded().encode([readable(text) for text in distinct], prefix=prefix)
         at = {text: i for i, text in enumerate(distinct)}
-        return _unit(matrix, self.record)[[at[text] for text in texts]]
+        return unit(matrix, self.record)[[at[text] for text in texts]]
 
     def layers(self, texts: Sequence[str], *, prefix: str) -> np.ndarray:
         """Mean of the hidden states of each text's tokens at every layer.
@@ -145,7 +113,7 @@ class Dense:
                     f"{self.record.label} shows no hidden states: its engine gives out finished "
                     "vectors alone. Choose minilm-l6, or st:PATH for a transformer of your own."
                 )
-            return encoder.layers([_readable(text) for text in texts], prefix=prefix)
+            return encoder.layers([readable(text) for text in texts], prefix=prefix)
 
     def query_prefix(self) -> str:
         """What is put before a query; loads the model when its own prompt is wanted."""
@@ -197,7 +165,7 @@ class Dense:
         # A tokenizer keeps pieces and places of all its tokens until it is done: 37,463 articles
         # at once would take a gigabyte.
         for start in range(0, len(texts), _COUNTED):
-            part = [_readable(text) for text in texts[start : start + _COUNTED]]
+            part = [readable(text) for text in texts[start : start + _COUNTED]]
             with self._lock:
                 counts.append(self._loaded().count_tokens(part, prefix=before))
         return np.concatenate(counts)
@@ -247,7 +215,7 @@ class Dense:
         else:
             order = ordered["_row"].to_numpy()
             is_sorted = bool((order == np.arange(len(order))).all())
-            vectors = _unit(vectors if is_sorted else vectors[order], self.record)
+            vectors = unit(vectors if is_sorted else vectors[order], self.record)
         self.doc_ids = ordered["doc_id"].to_numpy(dtype=object)
         self._index = make_index(vectors, kind=kind)
 
@@ -371,70 +339,3 @@ class Dense:
         is_tied = len(best) > k and bool(scores[best[k]] == scores[best[k - 1]])
         best = best[:k]
         return Ranking(self.doc_ids[kept[best]].tolist(), scores[best], is_tied)
-
-
-def embed(
-    retriever: Dense,
-    texts: Sequence[str],
-    ids: Sequence[str],
-    *,
-    prefix: str,
-    cache: VectorCache | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Vectors:
-    """Vectors of many texts, taken from the cache where it has them.
-
-    Parameters
-    ----------
-    progress
-        Called with the number of texts just finished.
-    """
-    keys = [text_sha256(prefix + text) for text in texts]
-    # One matrix from the start: a row of its own for each vector would take twice the memory.
-    matrix = np.empty((len(texts), retriever.record.dimension or 0), dtype=np.float32)
-    filled = cache.fill(keys, matrix) if cache else np.zeros(len(texts), dtype=bool)
-    if progress:
-        progress(int(filled.sum()))
-    rows: dict[str, list[int]] = {}
-    for row in np.flatnonzero(~filled):
-        rows.setdefault(keys[row], []).append(int(row))
-    waiting = sorted(rows, key=lambda key: (len(texts[rows[key][0]]), key))
-    chunk = retriever.record.chunk
-    for start in range(0, len(waiting), chunk):
-        part = waiting[start : start + chunk]
-        fresh = retriever.encode([texts[rows[key][0]] for key in part], prefix=prefix)
-        if cache:
-            cache.put(part, fresh)
-        for key, vector in zip(part, fresh, strict=True):
-            matrix[rows[key]] = vector
-        if progress:
-            progress(sum(len(rows[key]) for key in part))
-    return Vectors(
-        ids=list(ids),
-        matrix=matrix,
-        text_sha256=[text_sha256(text) for text in texts],
-        truncated=retriever.truncated(texts, prefix=prefix),
-    )
-
-
-def _readable(text: str) -> str:
-    # A lone surrogate cannot be encoded for the tokenizer; "?" stands for what was lost.
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
-
-
-def _unit(matrix: np.ndarray, record: RetrieverRecord) -> np.ndarray:
-    matrix = np.asarray(matrix, dtype=np.float32)
-    if matrix.ndim != 2 or matrix.shape[1] != record.dimension:
-        raise InputError(
-            f"{record.label} has vectors of {record.dimension} numbers; found an array of shape "
-            f"{matrix.shape}."
-        )
-    if not np.isfinite(matrix).all():
-        raise RetrieverError(f"{record.label} gave vectors that are not finite.")
-    # Tang et al., section 2: the norm is clipped at 1e-12.
-    result = np.empty_like(matrix, order="C")
-    for start in range(0, len(matrix), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        norms = np.linalg.norm(matrix[part], axis=1, keepdims=True)
-        np.divide(matrix[part], np.maximum(norms, 1e-12), out=result[part])
-    return result
