@@ -5,19 +5,20 @@ from biasret.statistics.medians import cluster_bootstrap_median
 from biasret.statistics.multiplicity import benjamini_hochberg, holm, minimum_detectable_effect
 from biasret.statistics.one_sided import wilcoxon_greater
 from biasret.statistics.rank_tests import mann_whitney, stars, wilcoxon
-from biasret.statistics.regression import (
-    AdjustedGap,
-    Coefficient,
-    adjusted_paired,
-    adjusted_two_groups,
-)
+from biasret.statistics.regression import adjusted_paired, adjusted_two_groups
 from biasret.statistics.resampling import (
     cluster_bootstrap_mean,
     sign_flip,
     stable_seed,
     two_group_bootstrap,
 )
-from biasret.statistics.results import GapResult, MeanResult, TestResult
+from biasret.statistics.results import (
+    AdjustedGap,
+    Coefficient,
+    GapResult,
+    MeanResult,
+    TestResult,
+)
 
 __all__ = [
     "AdjustedGap",

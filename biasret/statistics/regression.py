@@ -33,78 +33,16 @@ from biasret.statistics.resampling import (
     generator_of,
     percentile_interval,
 )
-from biasret.statistics.results import TOLERANCE, finite
+from biasret.statistics.results import TOLERANCE, AdjustedGap, Coefficient, finite
 from biasret.statistics.streams import use_indices
 
-__all__ = ["NO_COEFFICIENT", "AdjustedGap", "Coefficient", "adjusted_paired", "adjusted_two_groups"]
+__all__ = ["NO_COEFFICIENT", "adjusted_paired", "adjusted_two_groups"]
 
 #: How standard errors were computed, and by what the interval of what remains.
 CLUSTERED, INDEPENDENT = "cluster", "HC1"
 BY_BOOTSTRAP, BY_NORMAL = "cluster bootstrap", "normal"
 
-
-@dataclass(frozen=True)
-class Coefficient:
-    """One coefficient of a fit.
-
-    Parameters
-    ----------
-    estimate, standard_error, low, high
-        None where the data cannot give them.
-    p_value
-        Two-sided, from the normal distribution; None where the data cannot give one.
-    """
-
-    estimate: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-
-
 NO_COEFFICIENT = Coefficient(None, None, None, None, None)
-
-
-@dataclass(frozen=True)
-class AdjustedGap:
-    """A gap, split into what a regressor accounts for and what remains.
-
-    Parameters
-    ----------
-    gap
-        Minuend minus subtrahend, in the unit of the values; None without values.
-    residual
-        What remains: alpha (paired) or gamma (two groups), in the unit of the values.
-    slope
-        Beta, in units of the values per unit of the regressor.
-    regressor
-        Mean regressor of the pairs, or the minuend's mean less the subtrahend's.
-    contribution
-        Slope times regressor; with the residual it adds up to the gap.
-    r_squared
-        Share of the outcome's variance that the fit accounts for.
-    n, n_clusters
-        Rows fitted (pairs, or values of both groups), and the independent units they come from.
-    covariance
-        ``cluster`` or ``HC1``.
-    interval
-        Where the residual's interval comes from: ``cluster bootstrap`` or ``normal``. The
-        slope's is always normal.
-    note
-        Why something is None, or what was left out, as a sentence.
-    """
-
-    gap: float | None
-    residual: Coefficient
-    slope: Coefficient
-    regressor: float | None
-    contribution: float | None
-    r_squared: float | None
-    n: int
-    n_clusters: int
-    covariance: str
-    interval: str
-    note: str | None
 
 
 def adjusted_paired(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from biasret.errors import InputError
 
-__all__ = ["GapResult", "MeanResult", "TestResult"]
+__all__ = ["AdjustedGap", "Coefficient", "GapResult", "MeanResult", "TestResult"]
 
 #: Two numbers count as equal when they differ by at most this share of the largest number
 #: in play. Metrics are sums of a few fractions near 1, so their rounding errors stay below
@@ -95,6 +95,67 @@ class TestResult:
     n: int
     n_zero: int
     test: str
+    note: str | None
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient of a fit.
+
+    Parameters
+    ----------
+    estimate, standard_error, low, high
+        None where the data cannot give them.
+    p_value
+        Two-sided, from the normal distribution; None where the data cannot give one.
+    """
+
+    estimate: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class AdjustedGap:
+    """A gap, split into what a regressor accounts for and what remains.
+
+    Parameters
+    ----------
+    gap
+        Minuend minus subtrahend, in the unit of the values; None without values.
+    residual
+        What remains: alpha (paired) or gamma (two groups), in the unit of the values.
+    slope
+        Beta, in units of the values per unit of the regressor.
+    regressor
+        Mean regressor of the pairs, or the minuend's mean less the subtrahend's.
+    contribution
+        Slope times regressor; with the residual it adds up to the gap.
+    r_squared
+        Share of the outcome's variance that the fit accounts for.
+    n, n_clusters
+        Rows fitted (pairs, or values of both groups), and the independent units they come from.
+    covariance
+        ``cluster`` or ``HC1``.
+    interval
+        Where the residual's interval comes from: ``cluster bootstrap`` or ``normal``. The
+        slope's is always normal.
+    note
+        Why something is None, or what was left out, as a sentence.
+    """
+
+    gap: float | None
+    residual: Coefficient
+    slope: Coefficient
+    regressor: float | None
+    contribution: float | None
+    r_squared: float | None
+    n: int
+    n_clusters: int
+    covariance: str
+    interval: str
     note: str | None
 
 
