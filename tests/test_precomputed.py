@@ -112,7 +112,7 @@ def test_every_table_survives_parquet_and_the_database(tmp_path_factory, drawn):
         for name, found in drawn.items():
             table = TABLES[name]
             expected = plain(check(framed(table, found), name), table)
-            assert plain(store._frame(f"SELECT * FROM stored.{name}"), table) == expected
+            assert plain(store._connection.frame(f"SELECT * FROM stored.{name}"), table) == expected
     finally:
         store.close()
 

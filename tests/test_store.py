@@ -250,7 +250,7 @@ def test_twelve_threads_of_three_hundred_reads_each_are_all_right(stored):
 )
 def test_readers_reach_no_files_and_change_nothing(stored, sql):
     with pytest.raises(StoreError, match="The store could not answer"):
-        stored.store._frame(sql)
+        stored.store._connection.frame(sql)
     assert len(stored.store.queries("toy")) == 9
     assert not Path("/tmp/never").exists()
 

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
-import duckdb
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from biasret.errors import NothingStored, StoreError
 from biasret.precomputed import Vectors
-from biasret.store.database import attached, first_line
+from biasret.store.connection import Connection, readable
 from biasret.store.moved import Cells, moved_cells, topics_and_frames
+from biasret.store.wordings import examples, find_cells, find_text
 from biasret.tables import TABLES
 
 __all__ = ["Store"]
-
-T = TypeVar("T")
-
-
-def _readable(value: object) -> object:
-    # DuckDB refuses a lone surrogate. No stored text holds one, so it shall find nothing: "?"
-    # in its place would find questions.
-    if not isinstance(value, str):
-        return value
-    return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 class Store:
@@ -43,33 +31,23 @@ class Store:
         if not path.exists():
             raise StoreError(f"There is no store at {path}; run `python -m biasret build`.")
         self.path = path
-        self._connection = attached(path)
+        self._connection = Connection(path)
 
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
 
-    def _frame(self, sql: str, values: Sequence[object] = ()) -> pd.DataFrame:
-        readable = [_readable(value) for value in values]
-        return self._asked(lambda cursor: cursor.execute(sql, readable).df())
-
-    def _asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-        try:
-            # One connection shared by threads gives wrong rows without an error; a cursor each.
-            with self._connection.cursor() as cursor:
-                return ask(cursor)
-        except duckdb.Error as error:
-            raise StoreError(f"The store could not answer: {first_line(error)}") from error
-
     # -- what is there -----------------------------------------------------------------
 
     def datasets(self) -> pd.DataFrame:
         """The ``datasets`` table, shipped ones first."""
-        return self._frame("SELECT * FROM stored.datasets ORDER BY is_illustrative DESC, dataset")
+        return self._connection.frame(
+            "SELECT * FROM stored.datasets ORDER BY is_illustrative DESC, dataset"
+        )
 
     def retrievers(self, dataset: str) -> list[str]:
         """Retrievers with a run of `dataset`."""
-        found = self._frame(
+        found = self._connection.frame(
             "SELECT DISTINCT retriever FROM stored.gold_ranks WHERE dataset = ? ORDER BY 1",
             [dataset],
         )
@@ -77,7 +55,7 @@ class Store:
 
     def counts(self, dataset: str) -> dict[str, int]:
         """Numbers of documents, queries, cells and clusters of a dataset."""
-        found = self._frame(
+        found = self._connection.frame(
             """
             SELECT (SELECT count(*) FROM stored.documents WHERE dataset = $1) AS documents,
                    count(*) AS queries,
@@ -98,7 +76,7 @@ class Store:
             ``retriever``, ``kind`` (document or query), ``group`` (missing for documents),
             ``n``, ``n_cut``.
         """
-        return self._frame(
+        return self._connection.frame(
             """
             SELECT e.retriever, e.kind, q."group", count(*) AS n,
                 count(*) FILTER (e.truncated) AS n_cut
@@ -117,7 +95,7 @@ class Store:
         pandas.DataFrame
             ``retriever``, ``group``, ``n``, ``n_unmatched``.
         """
-        return self._frame(
+        return self._connection.frame(
             """
             SELECT g.retriever, q."group", count(*) AS n,
                 count(*) FILTER (r.query_id IS NULL) AS n_unmatched
@@ -134,10 +112,10 @@ class Store:
     def documents(self, dataset: str, doc_ids: Sequence[str] | None = None) -> pd.DataFrame:
         """Documents of a dataset, by id or all, in order of doc_id."""
         if doc_ids is None:
-            return self._frame(
+            return self._connection.frame(
                 "SELECT * FROM stored.documents WHERE dataset = ? ORDER BY doc_id", [dataset]
             )
-        return self._frame(
+        return self._connection.frame(
             """
             SELECT * FROM stored.documents
             WHERE dataset = ? AND doc_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY doc_id
@@ -147,84 +125,32 @@ class Store:
 
     def queries(self, dataset: str) -> pd.DataFrame:
         """All queries of a dataset, in order of query_id."""
-        return self._frame(
+        return self._connection.frame(
             "SELECT * FROM stored.queries WHERE dataset = ? ORDER BY query_id", [dataset]
         )
 
     def find_cells(self, dataset: str, words: str, *, limit: int) -> pd.DataFrame:
-        """Cells one of whose wordings holds every word typed, shortest text first.
-
-        Questions whose text is withheld are not among them.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``cell_id``, ``text`` (of its first wording), ``wordings``; at most `limit` rows.
-        """
-        wanted = str(_readable(words)).split()
-        return self._frame(
-            """
-            SELECT cell_id, arg_min(text, query_id) AS text, count(*) AS wordings
-            FROM stored.queries WHERE dataset = $1 AND trim(text) <> ''
-            GROUP BY cell_id
-            HAVING bool_or(
-                len(list_filter($2::VARCHAR[], lambda w: contains(lower(text), lower(w))))
-                    = len($2::VARCHAR[])
-            )
-            ORDER BY length(arg_min(text, query_id)), cell_id
-            LIMIT $3
-            """,
-            [dataset, wanted, limit],
-        )
+        """Cells that hold every word typed; see `biasret.store.wordings.find_cells`."""
+        return find_cells(self._connection, dataset, words, limit=limit)
 
     def examples(self, dataset: str, *, limit: int, groups: Sequence[str]) -> pd.DataFrame:
-        """A few cells, evenly spread over the order of cell_id, always the same ones.
-
-        Parameters
-        ----------
-        groups
-            Whose wording is shown, by preference; the first by query_id where there is none.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``cell_id``, ``text``.
-        """
-        return self._frame(
-            """
-            WITH cells AS (
-                SELECT cell_id, arg_min(text, coalesce(
-                        nullif(list_position($3::VARCHAR[], "group"), 0), 99
-                    ) || '/' || query_id) AS text,
-                    row_number() OVER (ORDER BY cell_id) - 1 AS place, count(*) OVER () AS n
-                FROM stored.queries WHERE dataset = $1 AND trim(text) <> '' GROUP BY cell_id
-            )
-            SELECT cell_id, text FROM cells
-            WHERE (place * $2) // n > ((place - 1) * $2) // n OR place = 0
-            ORDER BY cell_id LIMIT $2
-            """,
-            [dataset, limit, list(groups)],
-        )
+        """A few cells, always the same ones; see `biasret.store.wordings.examples`."""
+        return examples(self._connection, dataset, limit=limit, groups=groups)
 
     def find_text(self, dataset: str, text: str) -> str | None:
         """The cell that holds exactly this wording; the first by id where several do."""
-        found = self._frame(
-            "SELECT min(cell_id) AS cell_id FROM stored.queries WHERE dataset = ? AND text = ?",
-            [dataset, text],
-        )
-        cell_id = found["cell_id"].iloc[0]
-        return cell_id if isinstance(cell_id, str) else None
+        return find_text(self._connection, dataset, text)
 
     def cell(self, dataset: str, cell_id: str) -> pd.DataFrame:
         """The queries of one cell, in order of query_id."""
-        return self._frame(
+        return self._connection.frame(
             "SELECT * FROM stored.queries WHERE dataset = ? AND cell_id = ? ORDER BY query_id",
             [dataset, cell_id],
         )
 
     def list_depth(self, dataset: str, retriever: str) -> int:
         """How many documents the longest stored ranking holds; 0 where only ranks are stored."""
-        found = self._frame(
+        found = self._connection.frame(
             "SELECT coalesce(max(rank), 0) AS depth FROM stored.runs "
             "WHERE dataset = ? AND retriever = ?",
             [dataset, retriever],
@@ -233,7 +159,7 @@ class Store:
 
     def gold(self, dataset: str, query_ids: Sequence[str]) -> pd.DataFrame:
         """Judgements of grade 1 or more for the queries named."""
-        return self._frame(
+        return self._connection.frame(
             """
             SELECT * FROM stored.qrels
             WHERE dataset = ? AND grade >= 1 AND query_id IN (SELECT unnest(?::VARCHAR[]))
@@ -246,7 +172,7 @@ class Store:
 
     def run(self, dataset: str, retriever: str, query_id: str) -> pd.DataFrame:
         """One stored ranking."""
-        return self._frame(
+        return self._connection.frame(
             """
             SELECT * FROM stored.runs
             WHERE dataset = ? AND retriever = ? AND query_id = ? ORDER BY rank
@@ -262,7 +188,7 @@ class Store:
         pandas.DataFrame
             ``retriever``, ``query_id``, ``rank``, ``doc_id``.
         """
-        return self._frame(
+        return self._connection.frame(
             """
             SELECT retriever, query_id, rank, doc_id FROM stored.runs
             WHERE dataset = ? AND rank <= ? ORDER BY retriever, query_id, rank
@@ -306,7 +232,7 @@ class Store:
             values.append(value)
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         key = ", ".join(f'"{column}"' for column in table.key)
-        return self._frame(f"SELECT * FROM stored.{name} {where} ORDER BY {key}", values)
+        return self._connection.frame(f"SELECT * FROM stored.{name} {where} ORDER BY {key}", values)
 
     def differences(
         self,
@@ -324,7 +250,7 @@ class Store:
         -------
         float64, shape (n,), in order of cell_id
         """
-        found = self._frame(
+        found = self._connection.frame(
             """
             SELECT avg(m.value) FILTER (q."group" = $5) - avg(m.value) FILTER (q."group" = $6)
                 AS difference
@@ -348,7 +274,7 @@ class Store:
         -------
         float64, shape (n,), in [0, 1], in order of cell_id
         """
-        found = self._frame(
+        found = self._connection.frame(
             """
             WITH sides AS (
                 SELECT cell_id, min(query_id) FILTER ("group" = $4) AS one,
@@ -370,17 +296,19 @@ class Store:
 
     def moved(self, cells: Cells, *, order: str, limit: int, offset: int = 0) -> pd.DataFrame:
         """Cells that move most between two groups; see `biasret.store.moved.moved_cells`."""
-        words = str(_readable(cells.words)).split()
-        return moved_cells(self._named, cells, words=words, order=order, limit=limit, offset=offset)
+        words = str(readable(cells.words)).split()
+        return moved_cells(
+            self._connection.frame_named,
+            cells,
+            words=words,
+            order=order,
+            limit=limit,
+            offset=offset,
+        )
 
     def topics_and_frames(self, dataset: str) -> tuple[list[str], list[str]]:
         """Topics of a dataset's documents and frames of its queries."""
-        return topics_and_frames(self._named, dataset)
-
-    def _named(self, sql: str, values: dict[str, object]) -> pd.DataFrame:
-        # DuckDB refuses values that the SQL does not name.
-        used = {name: _readable(value) for name, value in values.items() if f"${name}" in sql}
-        return self._asked(lambda cursor: cursor.execute(sql, used).df())
+        return topics_and_frames(self._connection.frame_named, dataset)
 
     # -- vectors -------------------------------------------------------------------------
 
@@ -396,8 +324,7 @@ class Store:
             SELECT id, vector, text_sha256, truncated FROM stored.embeddings
             WHERE dataset = ? AND retriever = ? AND kind = ? ORDER BY id
             """
-        values = [_readable(dataset), _readable(retriever), kind]
-        data: pa.Table = self._asked(lambda cursor: cursor.sql(sql, params=values).to_arrow_table())
+        data = self._connection.arrow(sql, [dataset, retriever, kind])
         if data.num_rows == 0:
             raise NothingStored(
                 f"The store holds no {kind} vectors of {dataset!r} by {retriever!r}; run "
