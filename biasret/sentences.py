@@ -91,7 +91,7 @@ def finding(gaps: pd.DataFrame, *, signal: str) -> str:
 
 
 def interval_against_test(gaps: pd.DataFrame) -> str | None:
-    """Why stars can stand beside an interval that includes 0, where they do.
+    """Why stars and intervals can say different things, where they do.
 
     Parameters
     ----------
@@ -100,21 +100,33 @@ def interval_against_test(gaps: pd.DataFrame) -> str | None:
     """
     known = gaps.dropna(subset=["p_holm", "ci_low", "ci_high"])
     includes_0 = (known["ci_low"] <= 0) & (known["ci_high"] >= 0)
-    torn = known[(known["p_holm"] < ALPHA) & includes_0]
-    if torn.empty:
+    is_found = known["p_holm"] < ALPHA
+    parts = []
+    for torn, what in (
+        (known[is_found & includes_0], "the test finds a difference and the interval includes 0"),
+        (known[~is_found & ~includes_0], "the interval lies off 0 and the test finds nothing"),
+    ):
+        if torn.empty:
+            continue
+        named = [
+            retriever_label(row["retriever"])
+            + (
+                ""
+                if pd.isna(row["p_permutation"])
+                else f" (sign-flip p {p_text(row['p_permutation'])})"
+            )
+            for _, row in torn.iterrows()
+        ]
+        parts.append(f"{', '.join(named)}: {what}.")
+    if not parts:
         return None
-    names = ", ".join(retriever_label(name) for name in torn["retriever"])
-    told = (
-        f"{names}: the test finds a difference and the interval includes 0. They ask different "
-        f"things: {torn['test'].iloc[0]} goes by ranks, so that many small differences one way "
-        "count, while the interval is of the mean, which a few large ones the other way can hold "
-        "at 0."
+    like = ", like the sign-flip test," if known["p_permutation"].notna().any() else ""
+    parts.append(
+        f"The two ask different things: {known['test'].iloc[0]} goes by ranks, so that many small "
+        f"differences one way count; the interval{like} is of the mean, which a few large ones "
+        "decide."
     )
-    flips = torn["p_permutation"].dropna()
-    if len(flips) == len(torn):
-        values = ", ".join(f"p {p_text(p)}" for p in flips)
-        told += f" The sign-flip test, which is of the mean, has {values}."
-    return told
+    return " ".join(parts)
 
 
 def by_split(gaps: pd.DataFrame, by: str, labels: dict[str, str]) -> str:

@@ -366,12 +366,20 @@ class TestTestAgainstInterval:
         rows = self.rows(("bm25", 0.01, 0.02, 1e-4, 1e-4), ("minilm-l6", -0.01, 0.02, 0.4, 0.3))
         assert sentences.interval_against_test(rows) is None
 
-    def test_the_retriever_and_the_test_of_the_mean_are_named(self):
-        rows = self.rows(("bm25", -0.002, 0.008, 5e-12, 0.25), ("minilm-l6", 0.1, 0.2, 1e-4, 1e-5))
+    def test_retrievers_are_named_with_the_test_of_the_mean(self):
+        rows = self.rows(
+            ("bm25", -0.002, 0.008, 5e-12, 0.25),
+            ("minilm-l6", 0.1, 0.2, 1e-4, 1e-5),
+            ("static-minilm", 0.004, 0.015, 0.11, 0.0012),
+        )
         said = sentences.interval_against_test(rows)
-        assert said.startswith("BM25: the test finds a difference and the interval includes 0.")
+        assert said.startswith(
+            "BM25 (sign-flip p 0.25): the test finds a difference and the interval includes 0. "
+            "Static (from MiniLM) (sign-flip p 0.0012): the interval lies off 0 and the test finds "
+            "nothing. "
+        )
         assert "Wilcoxon signed-rank goes by ranks" in said
-        assert said.endswith("The sign-flip test, which is of the mean, has p 0.25.")
+        assert "the interval, like the sign-flip test, is of the mean" in said
 
     def test_two_groups_have_no_sign_flips(self):
         rows = self.rows(("bm25", -0.002, 0.008, 1e-3, np.nan)).assign(test="Mann-Whitney U")
