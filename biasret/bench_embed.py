@@ -20,7 +20,8 @@ import numpy as np
 from biasret.errors import NotInstalled
 from biasret.retrievers import RETRIEVERS, Retriever, RetrieverRecord, available, load
 from biasret.retrievers.base import SCORE_DECIMALS
-from biasret.retrievers.dense import Dense, embed
+from biasret.retrievers.dense import Dense
+from biasret.retrievers.embedding import embed
 from biasret.runtime import cpu_count
 
 __all__ = ["BATCH", "Speed", "made_texts", "run", "speed"]

@@ -22,7 +22,8 @@ from biasret.datasets.base import Dataset, DatasetRecord
 from biasret.precomputed import Folder
 from biasret.retrievers import Ranking, RetrieverRecord
 from biasret.retrievers.base import checked_documents, checked_queries, rank_all, rounded
-from biasret.retrievers.dense import Dense, embed
+from biasret.retrievers.dense import Dense
+from biasret.retrievers.embedding import embed
 from biasret.store import DATABASE, Store, make_database
 
 PROJECT = Path(__file__).parents[1]

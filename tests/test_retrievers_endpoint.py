@@ -25,7 +25,8 @@ from biasret.errors import InputError, RetrieverError
 from biasret.retrievers import load, record_for
 from biasret.retrievers.base import RetrieverRecord
 from biasret.retrievers.cache import DiskCache
-from biasret.retrievers.dense import Dense, embed
+from biasret.retrievers.dense import Dense
+from biasret.retrievers.embedding import embed
 from biasret.retrievers.endpoint import Endpoint, _pause, _retry_after
 
 KEY = "sk-secret-0123456789"

@@ -17,7 +17,8 @@ from biasret.progress import Progress, silent
 from biasret.retrievers import Retriever, load
 from biasret.retrievers.base import SCORE_DECIMALS, RetrieverRecord
 from biasret.retrievers.cache import DiskCache, GivenFirst, Kept
-from biasret.retrievers.dense import Dense, embed
+from biasret.retrievers.dense import Dense
+from biasret.retrievers.embedding import embed
 
 __all__ = ["build_retriever"]
 

@@ -24,10 +24,10 @@ from biasret.retrievers.base import (
     positions,
     rounded,
 )
-from biasret.retrievers.embedding import Encoder, Layered, embed, readable, unit
+from biasret.retrievers.embedding import Encoder, Layered, readable, unit
 from biasret.retrievers.index import Index, make_index, open_index, save_index
 
-__all__ = ["Dense", "embed"]
+__all__ = ["Dense"]
 
 #: Documents scored in float64 at a time: the block stays in the processor's cache, and for a
 #: few queries the product stays too small to be split between threads, which on a busy
