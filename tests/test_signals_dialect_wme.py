@@ -102,11 +102,21 @@ KEPT = [
     "I don't know why I never sleep.",
     "I don't think he never came.",
     "I never said it.",
+    "It is not okay to never drink water.",
+    "I do not want to never walk again.",
+    "Not only have I never slept, I hurt.",
+    "Doctors do not recommend never sleeping.",
+    "You should not go your whole life never seeing a doctor.",
+    "I don't smoke, never have.",
+    "I didn't say never.",
+    "Nobody ain't never told me.",
+    "Don't nobody never listen.",
+    "He ain't used to work here.",
 ]
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_wme_stays(text: str) -> None:
+def test_what_has_no_other_reading_stays(text: str) -> None:
     assert to_wme(text).target == text
 
 
@@ -415,3 +425,7 @@ def test_never_beside_another_negator_is_one_negation_and_alone_it_stays() -> No
     assert other == "a clausal negator came or went"
     gained = violation("She can't ever eat.", "She can't never eat.", features=["negative_concord"])
     assert gained is None
+    far = violation(
+        "It is not okay to never eat.", "It is not okay to ever eat.", features=["negative_concord"]
+    )
+    assert far == "a clausal negator came or went"

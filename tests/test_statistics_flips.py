@@ -66,6 +66,12 @@ class TestByHand:
     def test_all_on_one_side(self):
         assert sign_flip_exact([0.1] * 40).p_value == pytest.approx(2 * 0.5**40, rel=1e-12)
 
+    def test_many_that_are_too_small_to_flip_add_up_to_nothing(self):
+        assert sign_flip_exact([1.0, *[5e-13] * 40]).p_value == 1.0
+        rounding = 0.1 - (0.1 + 0.1 + 0.1) / 3
+        assert 0 < abs(rounding) < 1e-16
+        assert sign_flip_exact([0.1, *[rounding] * 999]).p_value == 1.0
+
     def test_below_the_smallest_float(self):
         found = sign_flip_exact([0.1] * 2000)
         assert found.p_value == sys.float_info.min
@@ -127,6 +133,27 @@ class TestOnALattice:
         assert 2 * tail == pytest.approx(float(exact), rel=1e-7)
         if (n, shift) == (200, 4):
             assert float(exact) < 1e-12
+
+    @pytest.mark.parametrize(
+        "multiples",
+        [
+            [500, -490, *[1] * 18, *[-1] * 10],
+            [1000, -997, *[1] * 15, *[-1] * 12],
+            [-531, *[1] * 14, *[2] * 13],
+            [20, -20, 20, 3, 1, -2, *[1] * 12, *[-1] * 9],
+        ],
+    )
+    def test_a_few_large_among_many_small(self, multiples):
+        """The sum can be far from the bulk of its distribution in units of its spread."""
+        exact = float(in_integers(np.array(multiples)))
+        assert sign_flip_exact(np.array(multiples) / 10).p_value == pytest.approx(exact, rel=1e-9)
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_heavy_tailed_whole_numbers(self, seed):
+        rng = np.random.default_rng(seed)
+        multiples = np.round(rng.standard_cauchy(int(rng.integers(25, 60))) * 3).astype(int)
+        exact = float(in_integers(multiples))
+        assert sign_flip_exact(multiples * 0.1).p_value == pytest.approx(exact, rel=1e-9)
 
     def test_coarse_and_fine_together(self):
         multiples = np.concatenate([np.random.default_rng(0).choice([-50, 60], 150), [1, 3, -7]])
@@ -220,12 +247,20 @@ class TestIntegral:
             error = np.sqrt(drawn * (1 - drawn) / 50_000) + 1 / 50_000
             assert abs(sign_flip_exact(data).p_value - drawn) < 5 * error
 
-    def test_what_is_too_uneven_is_drawn_and_says_so(self, monkeypatch):
+    def test_what_would_take_too_long_is_drawn_and_says_so(self, monkeypatch):
         monkeypatch.setattr(flips, "MOST_WORK", 10)
         data = np.random.default_rng(1).normal(0.2, 1, 80)
         found = sign_flip_exact(data)
         assert found.test == "sign-flip, 50,000 draws"
-        assert "too uneven" in found.note
+        assert "take too long" in found.note
+        assert found.p_value == sign_flip(data, stream="counts").p_value
+
+    def test_what_is_not_smooth_is_drawn_and_says_so(self):
+        """Coarse steps and noise so fine that the transform never dies down."""
+        rng = np.random.default_rng(3)
+        data = rng.choice([-1.0, 0.0, 1.0], 300) + rng.normal(0, 1e-6, 300)
+        found = sign_flip_exact(data)
+        assert found.test == "sign-flip, 50,000 draws"
         assert found.p_value == sign_flip(data, stream="counts").p_value
 
     def test_the_bound_bounds(self):

@@ -31,7 +31,7 @@ class Meaning:
     n_negators
         Clausal negators (*not, never, ain't*).
     n_never
-        Those of them that are *never*.
+        Those of them that are *never* next to another, a pronoun or adverb at most between.
     n_negative
         Negative words (*no, nothing*).
     content
@@ -117,11 +117,17 @@ def meaning_of(text: str) -> Meaning:
         modals=tuple(modals),
         marks=tuple(word for word in low if word in ("?", "!", ".") or word.startswith("..")),
         n_negators=sum(word in words("negators") for word in low),
-        n_never=low.count("never"),
+        n_never=sum(word == "never" and _follows_negator(low, i) for i, word in enumerate(low)),
         n_negative=sum(word in words("negative_words") for word in low),
         content=frozenset(content.items()),
         n_tokens=len(tokens),
     )
+
+
+def _follows_negator(low: list[str], i: int) -> bool:
+    before = low[max(0, i - 2) : i]
+    is_near = len(before) == 2 and before[1] in pairs("person").keys() | {"even", "really", "just"}
+    return any(word in words("negators") - {"never"} for word in before[0 if is_near else -1 :])
 
 
 def counts_of(text: str) -> dict[str, int]:
@@ -158,9 +164,8 @@ def violation(source: str, target: str, *, features: Iterable[str]) -> str | Non
         return f"the modals changed: {list(old.modals)} to {list(new.modals)}"
     if fault := _pronoun_fault(old, new, applied):
         return fault
-    # Beside another negator, *never* and *ever* are one: can't never, can't ever.
-    others = min(old.n_negators - old.n_never, new.n_negators - new.n_never)
-    n_never = new.n_never - old.n_never if applied["negative_concord"] and others else 0
+    # Next to another negator, *never* and *ever* are one: can't never, can't ever.
+    n_never = new.n_never - old.n_never if applied["negative_concord"] else 0
     if new.n_negators - old.n_negators != applied["negative_inversion"] + n_never:
         return "a clausal negator came or went"
     polar = (old.n_negators + old.n_negative > 0) == (new.n_negators + new.n_negative > 0)

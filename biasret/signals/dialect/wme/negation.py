@@ -26,6 +26,7 @@ _NEGATIVE = {
     "no": "any", "nothing": "anything", "nobody": "anybody", "nowhere": "anywhere",
     "none": "any",
 }  # fmt: skip
+_NEGATIVE_SUBJECTS = frozenset({"nobody", "nothing", "none", "neither"})
 _SKIPPED = frozenset(
     {"even", "really", "ever", "never", "yet", "just", "still", "always", "that", "all"}
 )
@@ -47,14 +48,24 @@ def aint(view: View) -> Iterator[Candidate]:
     for first, negator in _ain(view):
         if _is_inverted(view, negator) or (view.lower(negator.i + 1) == "no" and first.i == 0):
             continue
-        subject = view.at(first.i - 1)
-        at = negator.i + 1
+        subject, at = view.at(first.i - 1), negator.i + 1
+        asked = view.at(at)
+        is_asked = asked is not None and asked.lower in SUBJECTS and _opens_question(view, first)
+        if is_asked:
+            subject, at = asked, at + 1
+        if subject is not None and subject.lower in _NEGATIVE_SUBJECTS:
+            continue  # the subject carries the negation; two would cancel in WME
         while view.lower(at) in _SKIPPED:
             at += 1
-        word = view.at(at)
-        if word is None:
-            continue
-        yield _aint(view, first, negator, subject, word)
+        word, base = view.at(at), view.at(at + 2)
+        if view.lower(at) == "used" and view.lower(at + 1) == "to" and base and is_base(base):
+            continue  # WME itself writes both didn't use to and didn't used to
+        if word is not None:
+            yield _aint(view, first, negator, subject, word, is_asked=is_asked)
+
+
+def _opens_question(view: View, first: Token) -> bool:
+    return opens_clause(view, first) or view.lower(first.i - 1) in ("why", "how", "what", "where")
 
 
 def _is_inverted(view: View, negator: Token) -> bool:
@@ -65,17 +76,25 @@ def _is_inverted(view: View, negator: Token) -> bool:
 
 
 def _aint(
-    view: View, first: Token, negator: Token, subject: Token | None, word: Token
+    view: View,
+    first: Token,
+    negator: Token,
+    subject: Token | None,
+    word: Token,
+    *,
+    is_asked: bool,
 ) -> Candidate:
     he = subject is not None and third(view, subject)
     start, end = first.start, negator.end
     have = (start, end, "hasn't" if he else "haven't")
-    if word.lower == "got" and _is_become(view, word):
-        found = _one(view, "aint_have", have, "ain't got before an adjective is a change", 0.8)
+    never = "never" in view.lowers[negator.i : word.i]
+    if word.lower == "got" and (never or _is_become(view, word)):
+        found = _one(view, "aint_have", have, "ain't got is a change that has not come", 0.8)
         return replace(found, edits=(*found.edits, view.swap(word, "gotten")))
-    if word.lower == "got" and word.i == negator.i + 1:
-        verb = "doesn't have" if he else "don't have"
-        return _one(view, "aint_have", (start, word.end, verb), "ain't got is negated have", 0.85)
+    if word.lower == "got":
+        verb = "doesn't" if he else "don't"
+        found = _one(view, "aint_have", (start, end, verb), "ain't got is negated have", 0.85)
+        return replace(found, edits=(*found.edits, view.swap(word, "have")))
     if _is_past_participle(view, word):
         reason = f"ain't before the participle {view.quoted(word)}"
         return _one(view, "aint_have", have, reason, 0.9)
@@ -85,36 +104,53 @@ def _aint(
         return replace(found, edits=(*found.edits, view.swap(word, participle_of(word.lower))))
     base = is_base(word) and (word.tag in ("VB", "VBP") or has_past_anchor(view))
     if base and not is_adjective(view, word):
-        return _one(
-            view, "aint_did", (start, end, "didn't"),
-            f"ain't before the base verb {view.quoted(word)}", 0.85,
-        )  # fmt: skip
+        reason = f"ain't before the base verb {view.quoted(word)}"
+        return _one(view, "aint_did", (start, end, "didn't"), reason, 0.85)
     reason = f"ain't before {view.quoted(word)}"
-    if subject is not None and subject.lower == "i":
+    if subject is not None and subject.lower == "i" and not is_asked:
         return _one(view, "aint_be", (subject.end, end, "'m not"), reason, 0.95)
     plural = subject is not None and not he and subject.lower != "there"
     return _one(view, "aint_be", (start, end, "aren't" if plural else "isn't"), reason, 0.95)
 
 
 def _is_past_participle(view: View, word: Token) -> bool:
-    if is_adjective(view, word) or (word.lower == "used" and view.lower(word.i + 1) == "to"):
+    """Whether *have* goes before a form: it can only be a participle, or has its object."""
+    if is_adjective(view, word) or word.lower in words("states"):
         return False
-    return is_participle(word) or word.lower in words("past_and_participle")
+    if word.lower in words("past_and_participle"):
+        return _has_object(view, word)
+    return is_participle(word)
+
+
+def _has_object(view: View, word: Token) -> bool:
+    """Whether what follows is acted upon: *found nothing*, and not *found on the scan*."""
+    after = view.at(word.i + 1)
+    if after is None:
+        return False
+    marks = {"heard": ("back", "from", "of", "about"), "left": ("yet",)}
+    if after.lower in marks.get(word.lower, ()):
+        return True
+    is_named = after.tag in ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "CD")
+    return is_named or after.lower in _NEGATIVE or after.lower in ("any", "anything", "anybody")
 
 
 def _is_perfect(view: View, word: Token) -> bool:
     """Whether *has* and not *is* goes before a verb: *nothing has come*, *nobody has changed*."""
-    is_change = word.lower.endswith("ed") and word.tag in ("VBD", "VBN")
-    return is_change or word.lower in ("come", "become") or _is_past_participle(view, word)
+    return word.lower in ("come", "become") or _is_past_participle(view, word)
 
 
 def _is_become(view: View, got: Token) -> bool:
     """Whether *got* says that something changed: *got better*, *got sick*, with no noun after."""
-    after = view.at(got.i + 1)
-    if after is None:
+    at = got.i + 1
+    while view.lower(at) in ("no", "any", "much", "so", "too", "real", "really"):
+        at += 1
+    after = view.at(at)
+    if after is None or view.tag(after.i + 1)[:2] == "NN":
         return False
-    is_quality = after.tag in ("JJR", "RBR") or is_adjective(view, after)
-    return is_quality and view.tag(after.i + 1)[:2] != "NN"
+    is_more = after.tag in ("JJR", "RBR")
+    # After *no* only a comparative is none of a noun: got no better, but got no cold.
+    is_counted = any(word in ("no", "any") for word in view.lowers[got.i : after.i])
+    return is_more or (is_adjective(view, after) and not is_counted)
 
 
 def _one(
@@ -183,21 +219,34 @@ def concord(view: View) -> Iterator[Candidate]:
 
 
 def never(view: View) -> Iterator[Candidate]:
-    """*never* in the scope of another negator: *ain't never been* to *hasn't ever been*."""
-    done: set[int] = set()
+    """*never* next to another negator: *ain't never been* to *hasn't ever been*.
+
+    Only where no more than the subject of a question and adverbs stand between: *it is not good
+    to never eat* says something else.
+    """
     for negator in view.tokens:
         if negator.lower not in ("n't", "nt", "not"):
             continue
-        for found in scope_of(view, negator):
-            if found.lower != "never" or found.i in done:
-                continue
-            done.add(found.i)
-            yield Candidate(
-                "negative_concord",
-                (view.swap(found, "ever"),),
-                f"{view.quoted(negator)} commands {view.quoted(found)}: one negation.",
-                confidence=0.9,
-            )
+        first = view.at(negator.i - 1)
+        if first is None or view.lower(first.i - 1) in _NEGATIVE_SUBJECTS:
+            continue
+        at = negator.i + 1
+        if view.lower(at) in SUBJECTS and _opens_question(view, first):
+            at += 1
+        elif _is_inverted(view, negator) and first.lower not in ("do", "does"):
+            at += 1
+        while view.lower(at) in _SKIPPED - {"never"}:
+            at += 1
+        found = view.at(at)
+        after = view.at(at + 1)
+        if found is None or found.lower != "never" or after is None or after.kind == "punct":
+            continue
+        yield Candidate(
+            "negative_concord",
+            (view.swap(found, "ever"),),
+            f"{view.quoted(negator)} stands next to {view.quoted(found)}: one negation.",
+            confidence=0.9,
+        )
 
 
 def inversion(view: View) -> Iterator[Candidate]:
@@ -224,6 +273,8 @@ def inversion(view: View) -> Iterator[Candidate]:
         after = view.at(at)
         if after is not None and after.tag == "IN":
             continue  # the verb, before which the auxiliary belongs, stands further on
+        if first.lower in ("do", "does") and "never" in view.lowers[last.i : at]:
+            continue  # WME has no auxiliary here: nobody ever listens
         if first.lower == "ai" and after is not None and _is_perfect(view, after):
             aux = "has"
         new = view.cased(first.text, f"{name} {aux}")
