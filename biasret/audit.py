@@ -74,7 +74,8 @@ def gaps(
 
     Paired datasets, and translations: cluster bootstrap of the cells' differences, Wilcoxon
     signed-rank test, and in ``p_permutation`` a sign-flip test that is computed and not drawn,
-    so that it has no smallest value. Others: bootstrap of the
+    so that it has no smallest value (drawn where that takes too long; ``note`` says so). Others:
+    bootstrap of the
     difference of two means, Mann-Whitney test. ``p_holm`` (the chance of any false claim) and
     ``p_bh`` (Benjamini and Hochberg: the share of false claims) correct ``p_value`` over the
     retrievers that share metric, depth, filter and groups. Where a dataset also holds

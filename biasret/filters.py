@@ -23,9 +23,9 @@ __all__ = [
 ]
 
 
-#: Share of the documents at a rank that a judge has to have graded for its pool to reach there.
-#: Some answers of a model cannot be read, and deeper than a pool of several retrievers' lists
-#: there is still what another of them had higher up.
+#: Share of documents graded at a rank, in shares of those at the first ranks, for a judge's pool to
+#: reach there. Some answers of a model cannot be read, and deeper than a pool of several
+#: retrievers' lists there is still what another of them had higher up.
 POOLED = 0.9
 #: Smallest depth of a pool, which is also the smallest at which lean is read.
 SHALLOWEST_POOL = 5
@@ -159,18 +159,21 @@ def judged_depth(runs: pd.DataFrame, qrels: pd.DataFrame, judge: str) -> int | N
     Returns
     -------
     int or None
-        The last of the ranks from 1 on at each of which at least `POOLED` of the documents are
-        graded, over queries of which any is. None where nothing is to be limited: all lists
-        are graded to their end, or judgements reach less deep than any pool and were made
+        The last rank of whose documents nearly as many are graded (`POOLED`) as of those at
+        the first ranks, over queries of which any is. None where nothing is to be limited: that
+        is the last rank of all, or judgements reach less deep than any pool and were made
         otherwise.
     """
     graded = qrels.loc[qrels["judge"] == judge, ["query_id", "doc_id"]].drop_duplicates()
     listed = runs.loc[runs["query_id"].isin(graded["query_id"]), ["query_id", "doc_id", "rank"]]
     found = listed.merge(graded.assign(graded=1.0), how="left").fillna({"graded": 0.0})
-    is_below = found.groupby("rank")["graded"].mean().sort_index().to_numpy() < POOLED
-    if not is_below.any():
+    share = found.groupby("rank")["graded"].mean().sort_index()
+    # Of a retriever whose lists were not pooled, what others had is graded at the top, too.
+    usual = share[share.index <= SHALLOWEST_POOL].mean()
+    pooled = share.index[(share > 0) & (share >= POOLED * usual)]
+    if pooled.empty or pooled[-1] == share.index[-1]:
         return None
-    depth = int(is_below.argmax())
+    depth = int(pooled[-1])
     return depth if depth >= SHALLOWEST_POOL else None
 
 

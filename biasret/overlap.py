@@ -21,7 +21,7 @@ from biasret.tables import check, empty
 __all__ = ["KS", "build_overlaps", "per_query", "retriever_overlaps"]
 
 #: Raised when the same inputs would give other numbers.
-STEP = 1
+STEP = 2
 
 
 #: Depths at which rankings are compared.

@@ -104,7 +104,10 @@ def interval_against_test(gaps: pd.DataFrame) -> str | None:
     parts = []
     for torn, what in (
         (known[is_found & includes_0], "the test finds a difference and the interval includes 0"),
-        (known[~is_found & ~includes_0], "the interval lies off 0 and the test finds nothing"),
+        (
+            known[(known["p_value"] >= ALPHA) & ~includes_0],
+            "the interval lies off 0 and the test finds nothing",
+        ),
     ):
         if torn.empty:
             continue

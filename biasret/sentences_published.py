@@ -22,8 +22,9 @@ def reproduced(rows: pd.DataFrame) -> str:
     numbers = counted(n, "number")
     if rows["agrees"].isna().all():
         return f"{numbers} computed; none is published."
-    apart = (rows["recomputed"] - rows["published"]).abs()
-    apart /= rows["published"].abs().where(rows["is_relative"], 1.0)
+    difference = rows["recomputed"] - rows["published"]
+    apart = difference.abs() / rows["published"].abs().where(rows["is_relative"], 1.0)
+    apart = apart.mask(difference == 0, 0.0)
     off = rows[~rows["agrees"].fillna(True).astype(bool)]
     if off.empty:
         return f"all of {numbers} agree (largest difference {apart.max():.2g})."

@@ -372,7 +372,8 @@ class Maker:
         kept = [at for at in range(n_aal) if at != 4]
         self.tokens(
             "hcmagic/results/lex_residual_real_token_logodds.csv",
-            ("count_AAL", [texts[at] for at in kept]),
+            # Fitted before short questions are dropped.
+            ("count_AAL", texts[:n_aal]),
             ("count_WME", texts[n_aal:]),
             positive="count_WME",
         )

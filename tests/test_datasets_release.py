@@ -287,13 +287,36 @@ def test_scores_of_probes_that_cannot_be_are_refused(made, tmp_path, column, val
     rows = lines(made / "probing/results/consolidated_scores.csv")
     at = next(i for i, row in enumerate(rows) if row["source"] == "normal")
     rows[at][column] = value
+    folder = probed_release(made, tmp_path, rows)
+    with pytest.raises(TableError, match=message) as caught:
+        release.load(folder, name="r")
+    assert f"line {at + 2}" in str(caught.value)
+
+
+def probed_release(made, tmp_path, rows: list[dict[str, str]]) -> Path:
     folder = tmp_path / "release"
     (folder / "probing/results").mkdir(parents=True)
     (folder / "allsides_synth").symlink_to(made / "allsides_synth")
     pd.DataFrame(rows).to_csv(folder / "probing/results/consolidated_scores.csv", index=False)
-    with pytest.raises(TableError, match=message) as caught:
-        release.load(folder, name="r")
-    assert f"line {at + 2}" in str(caught.value)
+    return folder
+
+
+def test_probes_of_another_dataset_are_counted(made, tmp_path):
+    rows = lines(made / "probing/results/consolidated_scores.csv")
+    more = [{**row, "ds_name": "elsewhere"} for row in rows[:12]]
+    notes = release.load(probed_release(made, tmp_path, rows + more), name="r").notes
+    assert any("12 rows" in note and "of a dataset other than" in note for note in notes)
+
+
+def test_probes_without_a_baseline_are_counted(made, tmp_path):
+    rows = lines(made / "probing/results/consolidated_scores.csv")
+    kept = [row for row in rows if row["source"] != "baseline" or row["split"] != "2"]
+    n = sum(row["split"] == "2" for row in kept)
+    imported = release.load(probed_release(made, tmp_path, kept), name="r")
+    assert any(f"{n} rows" in note and "no baseline of" in note for note in imported.notes)
+    (part,) = imported.parts
+    splits = [set(one.frame["split"]) for one in part.given if one.table == "probe_scores"]
+    assert splits == [{"1", "3", "4", "5"}] * 4
 
 
 def test_scores_of_probes_on_questions_that_are_not_there_are_counted(made, tmp_path):

@@ -92,17 +92,17 @@ class TestDepthOfAPool:
     """Twenty queries, whose lists of thirty were graded down to ten."""
 
     @staticmethod
-    def made(depth: int = 10, *, extra: float = 0.0, lost: float = 0.0) -> Inputs:
+    def made(depth: int = 10, *, n: int = 20, extra: float = 0.0, lost: float = 0.0) -> Inputs:
         """Graded to a depth, and a share of what is below; a share of answers is missing."""
         rng = np.random.default_rng(4)
         runs = pd.DataFrame(
-            [(f"q{q}", r, f"d{r}", "left") for q in range(20) for r in range(1, 31)],
+            [(f"q{q}", r, f"d{r}", "left") for q in range(n) for r in range(1, 31)],
             columns=["query_id", "rank", "doc_id", "stance"],
         )
         chance = np.where(runs["rank"] <= depth, 1 - lost, extra)
         graded = runs[rng.random(len(runs)) < chance]
         qrels = graded[["query_id", "doc_id"]].assign(judge="one", grade=1)
-        queries = pd.DataFrame({"query_id": [f"q{q}" for q in range(20)], "source_doc_ids": None})
+        queries = pd.DataFrame({"query_id": [f"q{q}" for q in range(n)], "source_doc_ids": None})
         gold = queries[["query_id"]].assign(rank=None, class_rank=None)
         documents = runs[["doc_id", "stance"]].drop_duplicates().assign(story_id=None)
         return Inputs(queries, documents, runs[["query_id", "rank", "doc_id"]], gold, qrels)
@@ -117,8 +117,24 @@ class TestDepthOfAPool:
         found = self.made(lost=0.02, extra=0.3)
         assert judged_depth(found.runs, found.qrels, "one") == 10
 
+    @pytest.mark.parametrize("lost", [0.05, 0.1, 0.2, 0.4])
+    def test_a_retriever_that_was_not_pooled_goes_no_deeper(self, lost):
+        """What others returned is graded, so less than all at the top and still less below."""
+        found = self.made(n=400, lost=lost, extra=(1 - lost) * 0.5)
+        assert judged_depth(found.runs, found.qrels, "one") == 10
+
+    def test_one_lost_answer_of_few_queries_does_not_end_it(self):
+        found = self.made(n=8)
+        at_7 = (found.qrels["query_id"] == "q2") & (found.qrels["doc_id"] == "d7")
+        assert judged_depth(found.runs, found.qrels[~at_7], "one") == 10
+
+    def test_ranks_are_counted_and_not_rows(self):
+        found = self.made()
+        runs = found.runs[found.runs["rank"] != 4]
+        assert judged_depth(runs, found.qrels, "one") == 10
+
     @pytest.mark.parametrize(
-        ("depth", "expected"), [(4, None), (5, 5), (29, 29), (30, None), (0, None)]
+        ("depth", "expected"), [(3, None), (5, 5), (29, 29), (30, None), (0, None)]
     )
     def test_only_a_pool_ends(self, depth, expected):
         found = self.made(depth)

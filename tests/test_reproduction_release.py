@@ -24,7 +24,7 @@ from biasret import build, published
 from biasret.__main__ import main
 from biasret.errors import UnknownName
 from biasret.precomputed import Folder
-from biasret.reproduction import political
+from biasret.reproduction import political, release
 from biasret.reproduction.imported import imported
 from biasret.reproduction.release import RECIPES, beside, check_release
 from biasret.reproduction.stored import store_reproduced
@@ -437,7 +437,28 @@ def test_figures_14_to_16_are_means_by_depth(made, stored):
     assert found["recall"] == pytest.approx(sum(hits) / len(hits))
 
 
-def test_token_scores_are_not_compared_where_questions_are_missing(made, tmp_path):
+def test_token_scores_follow_from_their_counts_and_those_from_the_questions(stored):
+    numbers, _ = beside(stored, "r")
+    for dataset, has_counts in (
+        ("allsides_synth", True),
+        ("hcmagic_synth", True),
+        # Scores of the natural questions were fitted before short ones were dropped.
+        ("hcmagic_nat", False),
+    ):
+        of = numbers[(numbers["exhibit"] == "token scores") & (numbers["dataset"] == dataset)]
+        assert of["agrees"].all()
+        assert set(of["quantity"]) == {
+            "log_odds",
+            "zeta",
+            *(("count_minuend", "count_subtrahend") if has_counts else ()),
+        }
+        tokens = stored.read(
+            "given_token_scores", f"r_{dataset.replace('allsides_synth', 'allsides')}"
+        )
+        assert len(of) == len(tokens) * of["quantity"].nunique()
+
+
+def test_counts_of_tokens_are_not_compared_where_questions_are_missing(made, tmp_path):
     """Of a part of the questions other counts follow, which says nothing about the release."""
     part = tmp_path / "part"
     shutil.copytree(made / "allsides_synth", part / "allsides_synth")
@@ -445,8 +466,41 @@ def test_token_scores_are_not_compared_where_questions_are_missing(made, tmp_pat
     *rows, last = path.read_text(encoding="utf-8").splitlines(keepends=True)
     assert '"right"' in last
     path.write_text("".join(rows), encoding="utf-8")
-    _, missing = beside(bring(part, tmp_path / "store", "p"), "p")
-    assert "token scores (allsides_synth): the folder lacks what it needs" in missing
+    numbers, _ = beside(bring(part, tmp_path / "store", "p"), "p")
+    of = numbers[numbers["exhibit"] == "token scores"]
+    assert set(of["quantity"]) == {"log_odds", "zeta"}
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [
+        "allsides_synth/data/corpus.jsonl",
+        "allsides_synth/data/generated_queries.jsonl",
+        "allsides_synth/results/bias_metrics.csv",
+        "allsides_synth/results/_min_story_rank.parquet",
+        "reddit_nat/data/reddit_nat_raw.csv",
+        "hcmagic/data/healthq_aal/hcmagic_aal_wme.csv",
+    ],
+)
+def test_a_folder_that_lacks_a_file_is_compared_as_far_as_it_goes(made, tmp_path, absent):
+    part = tmp_path / "part"
+    shutil.copytree(made, part)
+    (part / absent).unlink()
+    numbers, missing = beside(bring(part, tmp_path / "store", "p"), "p")
+    assert len(numbers) > 1000
+    assert numbers["recomputed"].notna().all()
+    assert all(": " in line for line in missing)
+
+
+def test_equal_numbers_agree_even_if_both_are_0(stored):
+    """Some published probabilities are too small for a float."""
+    (one,) = [r for r in RECIPES if r.exhibit == "table07"]
+    rows = [{"retriever": BGE, "p_wilcoxon": 0.0}]
+    of = pd.DataFrame(
+        {"retriever": [BGE], "item": [None], "quantity": ["p_wilcoxon"], "value": [0.0]}
+    )
+    found = release._compared(one, rows, of)
+    assert found["agrees"].all()
 
 
 def test_a_build_stores_the_comparison_and_only_of_a_release(made, tmp_path):

@@ -360,7 +360,8 @@ class TestTestAgainstInterval:
     def rows(self, *numbers: tuple[str, float, float, float, float | None]) -> pd.DataFrame:
         columns = ["retriever", "ci_low", "ci_high", "p_holm", "p_permutation"]
         frame = pd.DataFrame(numbers, columns=columns)
-        return frame.assign(estimate=0.001, test="Wilcoxon signed-rank")
+        p_value = frame["p_holm"]
+        return frame.assign(estimate=0.001, test="Wilcoxon signed-rank", p_value=p_value)
 
     def test_nothing_where_they_agree(self):
         rows = self.rows(("bm25", 0.01, 0.02, 1e-4, 1e-4), ("minilm-l6", -0.01, 0.02, 0.4, 0.3))
@@ -380,6 +381,10 @@ class TestTestAgainstInterval:
         )
         assert "Wilcoxon signed-rank goes by ranks" in said
         assert "the interval, like the sign-flip test, is of the mean" in said
+
+    def test_what_only_the_correction_took_away_is_no_contradiction(self):
+        rows = self.rows(("bm25", 0.002, 0.04, 0.168, 0.02)).assign(p_value=0.021)
+        assert sentences.interval_against_test(rows) is None
 
     def test_two_groups_have_no_sign_flips(self):
         rows = self.rows(("bm25", -0.002, 0.008, 1e-3, np.nan)).assign(test="Mann-Whitney U")

@@ -12,9 +12,20 @@ from biasret.build.steps import STEPS, source
 from biasret.datasets.base import Dataset
 from biasret.precomputed import Folder
 from biasret.progress import Progress, silent
-from biasret.statistics import flips, rank_tests, resampling
+from biasret.statistics import (
+    flips,
+    multiplicity,
+    rank_tests,
+    resampling,
+    results,
+    streams,
+    weights,
+)
 
 __all__ = ["build_gaps", "build_mitigations"]
+
+#: What intervals, tests and corrections are computed by.
+_STATISTICS = (flips, multiplicity, rank_tests, resampling, results, streams, weights)
 
 
 def build_gaps(
@@ -28,7 +39,7 @@ def build_gaps(
     inputs: dict[str, Any] = {
         "step": STEPS["gaps"],
         "settings": settings.as_dict(),
-        "code": [source(module) for module in (audit, contrasts, flips, rank_tests, resampling)],
+        "code": [source(module) for module in (audit, contrasts, *_STATISTICS)],
         "queries": folder.content("queries", name),
         "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],
         "measurements": contents,
@@ -73,7 +84,7 @@ def build_mitigations(
     inputs: dict[str, Any] = {
         "step": STEPS["mitigations"],
         "settings": audit.PAPER.as_dict(),
-        "code": [source(module) for module in (mitigation, filters, flips, rank_tests, resampling)],
+        "code": [source(module) for module in (mitigation, filters, *_STATISTICS)],
         "documents": folder.content("documents", name),
         "queries": folder.content("queries", name),
         "groups": [dataset.record.minuend, dataset.record.subtrahend, dataset.record.is_paired],

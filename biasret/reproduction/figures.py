@@ -194,28 +194,29 @@ def published_recall(_: ImportedDataset, numbers: Path) -> pd.DataFrame:
 
 # -- token scores --------------------------------------------------------------------------
 
-_COUNTED = ["count_minuend", "count_subtrahend", "log_odds", "zeta"]
+_COUNTS, _ODDS = ["count_minuend", "count_subtrahend"], ["log_odds", "zeta"]
 
 
 def token_scores(data: ImportedDataset) -> Rows:
-    """Counts and log-odds of every token, from the imported questions.
+    """Log-odds of every token from its released counts, and the counts from the questions.
 
-    Nothing where the questions are not those that the released scores were counted in, as in a
-    part of a release.
+    The counts are left out where the questions are not those that they were made on: in a part of
+    a release, and of the natural questions, since dropped ones were counted, too.
     """
     given = _given_tokens(data)
     if given is None:
         return []
+    odds, zeta = lexical.log_odds(*(given[name].to_numpy() for name in _COUNTS))
+    found = pd.DataFrame({"item": given["token"], "log_odds": odds, "zeta": zeta})
     first = given.iloc[0]
     counted = lexical.token_scores(
         data.queries, minuend=first["minuend"], subtrahend=first["subtrahend"]
     )
-    totals = [
-        frame[["count_minuend", "count_subtrahend"]].sum().to_numpy() for frame in (counted, given)
-    ]
-    if not np.array_equal(*totals):
-        return []
-    return counted.rename(columns={"token": "item"})[["item", *_COUNTED]].to_dict("records")
+    totals = [frame[_COUNTS].sum().to_numpy() for frame in (counted, given)]
+    if np.array_equal(*totals):
+        own = counted.rename(columns={"token": "item"})[["item", *_COUNTS]]
+        found = found.merge(own, on="item", how="outer")
+    return found.to_dict("records")
 
 
 def published_tokens(data: ImportedDataset, _: Path) -> pd.DataFrame:
@@ -223,7 +224,7 @@ def published_tokens(data: ImportedDataset, _: Path) -> pd.DataFrame:
     given = _given_tokens(data)
     assert given is not None
     named = given.rename(columns={"token": "item"})
-    return named.melt("item", _COUNTED, var_name="quantity")
+    return named.melt("item", [*_COUNTS, *_ODDS], var_name="quantity")
 
 
 def _given_tokens(data: ImportedDataset) -> pd.DataFrame | None:

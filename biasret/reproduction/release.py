@@ -197,7 +197,7 @@ RECIPES: tuple[Recipe, ...] = (
             dataset,
             figures.token_scores,
             tolerance=_FITTED,
-            note="counted again in the imported questions, beside those that came with the release",
+            note="from the released counts; those, where the questions are all there, from them",
             source=figures.published_tokens,
         )
         for dataset in ("allsides_synth", "hcmagic_synth", "hcmagic_nat")
@@ -349,7 +349,9 @@ def _compared(recipe: Recipe, rows: Rows, of: pd.DataFrame) -> pd.DataFrame:
 def deviation(frame: pd.DataFrame) -> pd.Series:
     """How far each number is off: relative for probabilities, else in its unit."""
     scale = frame["published"].abs().where(frame["is_relative"], 1.0)
-    return frame["difference"].abs() / scale
+    off = frame["difference"].abs() / scale
+    # Also where both are 0, as probabilities too small for a float.
+    return off.mask(frame["difference"] == 0, 0.0)
 
 
 def check_release(

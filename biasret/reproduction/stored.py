@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from biasret import published
+from biasret import lexical, published
 from biasret.precomputed import Folder
 from biasret.progress import Progress, silent
 from biasret.reproduction import (
     dialectal,
     figures,
+    imported,
     pairing,
     political,
     recomputed,
@@ -20,7 +21,7 @@ from biasret.reproduction import (
     vocabulary,
 )
 from biasret.reproduction.imported import ENDINGS
-from biasret.statistics import rank_tests, regression, resampling
+from biasret.statistics import rank_tests, regression, resampling, results, streams
 
 __all__ = ["store_reproduced"]
 
@@ -56,10 +57,11 @@ def store_reproduced(
     of = next((exhibit for exhibit, end in ENDINGS.items() if name.endswith(end)), None)
     if of is None or record["inputs"].get("kind") != "release":
         return False
-    code = (dialectal, figures, pairing, political, recomputed, release)
+    code = (dialectal, figures, imported, pairing, political, recomputed, release, vocabulary)
+    of_statistics = (lexical, rank_tests, regression, resampling, results, streams)
     inputs: dict[str, Any] = {
         "step": 1,
-        "code": [source(m) for m in (*code, vocabulary, rank_tests, regression, resampling)],
+        "code": [source(module) for module in (*code, *of_statistics)],
         "published": [_digest(numbers / f"{table}.parquet") for table in published.TABLES],
         **{
             table: folder.content(table, name)

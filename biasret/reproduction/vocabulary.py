@@ -35,9 +35,11 @@ def paired_cells(data: ImportedDataset) -> Rows:
     for retriever in data.retrievers:
         every = cells(data, retriever, k=10, rule="raw")
         kept = cells(data, retriever, k=10, rule="same-story")
+        if len(kept) < 3:
+            continue
         name = kept["cluster_id"] + "__" + kept["frame"] + "__"
         turned = ((name + "left").map(score) - (name + "right").map(score)).to_numpy("float64")
-        if len(kept) < 3 or np.isnan(turned).any():
+        if np.isnan(turned).any():
             continue
         fit = adjusted_paired(
             (kept["left"] - kept["right"]).to_numpy(),

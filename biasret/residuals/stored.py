@@ -10,7 +10,7 @@ from biasret.datasets.base import Dataset
 from biasret.precomputed import Folder
 from biasret.progress import Progress, silent
 from biasret.residuals import fits
-from biasret.statistics import regression, resampling, results
+from biasret.statistics import regression, resampling, results, streams
 
 __all__ = ["store_residuals"]
 
@@ -60,7 +60,7 @@ def store_residuals(
     inputs: dict[str, Any] = {
         "step": steps["residuals"],
         "settings": {"resamples": settings.resamples, "level": settings.level},
-        "code": [source(m) for m in (fits, contrasts, regression, resampling, results)],
+        "code": [source(m) for m in (fits, contrasts, regression, resampling, results, streams)],
         "queries": queries,
         "design": [pair.is_paired for pair in pairs],
         "token_scores": folder.content("token_scores", record.name),

@@ -169,6 +169,8 @@ class Kept:
     def fill(self, keys: Sequence[str], out: np.ndarray) -> np.ndarray:
         """As in `DiskCache`."""
         filled = np.array([key in self._rows for key in keys], dtype=bool)
+        if not filled.any():
+            return filled
         out[filled] = self._matrix[[self._rows[key] for key in keys if key in self._rows]]
         return filled
 

@@ -8,6 +8,7 @@ import streamlit as st
 from biasret import probes, published, reproduction
 from biasret.charts.layers import decodability, information, layer_f1, layer_information, layers_alt
 from biasret.datasets.base import DatasetRecord
+from biasret.sentences import retriever_label
 from biasret.ui import reads
 from biasret.ui.pages import markdown_safe, pick, show
 from biasret.ui.paper import notes
@@ -69,7 +70,7 @@ def layers(record: DatasetRecord, *, key: str) -> None:
         name=f"{key}-layers",
         about={
             "dataset": record.name,
-            "world": "measured here" + (" on illustrative data" if record.is_illustrative else ""),
+            "world": _world(record, of_rule),
             "splits": probes.SPLIT_RULES[rule].about,
         },
     )
@@ -77,26 +78,39 @@ def layers(record: DatasetRecord, *, key: str) -> None:
     st.caption(_MEANING)
 
 
+def _world(record: DatasetRecord, scores: pd.DataFrame) -> str:
+    if scores["n_test"].isna().all():
+        return "imported: scores as they were released"
+    here = "measured here" + (" on illustrative data" if record.is_illustrative else "")
+    return f"{here}; of some models imported" if scores["n_test"].isna().any() else here
+
+
 def _design(scores: pd.DataFrame) -> str:
     n_splits = scores["split"].nunique()
     base = scores[scores["kind"] == probes.BASELINE]
-    first = base[base["retriever"] == base["retriever"].iloc[0]]
+    counted = base.dropna(subset="n_test")
     told = (
         f"Logistic regression on mean hidden states, scaled on the training part; {n_splits} splits"
     )
-    is_counted = first["n_test"].notna().all()
-    if is_counted:
+    if not counted.empty:
+        first = counted[counted["retriever"] == counted["retriever"].iloc[0]]
         train, test = _range(first["n_train"]), _range(first["n_test"])
         told += f" with {train} questions to train and {test} to test"
     told += (
         ". Bands: mean and 1.96 standard errors over splits, a spread and no confidence interval, "
         "since splits share questions. No test is made, so nothing is corrected."
     )
-    if not is_counted:
-        return (
-            f"{told} The scores were imported; they came without counts of questions, and nothing "
-            "says how many of a split's test questions have one of the same source in training."
+    if len(counted) < len(base):
+        names = base.loc[base["n_test"].isna(), "retriever"].unique()
+        whose = (
+            "The scores" if counted.empty else f"Scores of {', '.join(map(retriever_label, names))}"
         )
+        told += (
+            f" {whose} were imported; they came without counts of questions, and nothing says how "
+            "many of a split's test questions have one of the same source in training."
+        )
+    if counted.empty:
+        return told
     n_test, n_shared = int(first["n_test"].sum()), int(first["n_shared"].sum())
     if n_shared:
         told += (

@@ -84,7 +84,8 @@ def _statistics() -> None:
   {paper.resamples:,} times, seed {paper.seed}. Two groups of different people are each resampled.
 - **Tests.** Paired: Wilcoxon signed-rank on the cells' differences, and beside it a sign-flip test.
   Its p is computed over all ways to flip signs, so it can be as small as it is; the paper draws
-  50,000 of them, which cannot show a p below 2.0e-05. Unpaired: Mann-Whitney U.
+  50,000 of them, which cannot show a p below 2.0e-05. Where computing would take too long, signs
+  are drawn here, too, and the gap's note says so. Unpaired: Mann-Whitney U.
 - **Correction.** Stars and filled markers of measured results stand for p after a Holm correction
   over the retrievers that share dataset, metric, depth, filter and groups; both p-values are in
   the table. Choosing among many depths and filters is not corrected for.
