@@ -23,12 +23,15 @@ __all__ = [
 ]
 
 
-#: Share of documents graded at a rank, in shares of those at the first ranks, for a judge's pool to
-#: reach there. Some answers of a model cannot be read, and deeper than a pool of several
-#: retrievers' lists there is still what another of them had higher up.
-POOLED = 0.9
-#: Smallest depth of a pool, which is also the smallest at which lean is read.
-SHALLOWEST_POOL = 5
+#: Where a judge's pool ends: documents at neighbouring ranks are graded less often than this
+#: share of the first ones. Some answers of a model cannot be read, and deeper than a pool of
+#: several retrievers' lists there is still what another of them had higher up.
+POOLED = 0.75
+#: Neighbouring ranks that are looked at together, so that a few lost answers end no pool; also the
+#: smallest depth of a pool, and the smallest at which lean is read.
+NEIGHBOURS = 5
+#: Share of the first documents below which judgements were not made on a pool.
+SPARSE = 0.5
 
 
 @dataclass(frozen=True)
@@ -159,22 +162,21 @@ def judged_depth(runs: pd.DataFrame, qrels: pd.DataFrame, judge: str) -> int | N
     Returns
     -------
     int or None
-        The last rank of whose documents nearly as many are graded (`POOLED`) as of those at
-        the first ranks, over queries of which any is. None where nothing is to be limited: that
-        is the last rank of all, or judgements reach less deep than any pool and were made
-        otherwise.
+        The last rank with which the ranks above it are graded nearly as often (`POOLED`) as the
+        first ones, over queries of which any document is; a rank or two more than the pool where
+        other retrievers' lists overlap with this one. None where nothing is to be limited: that
+        is the last rank of all, or judgements are too sparse to come from a pool.
     """
     graded = qrels.loc[qrels["judge"] == judge, ["query_id", "doc_id"]].drop_duplicates()
     listed = runs.loc[runs["query_id"].isin(graded["query_id"]), ["query_id", "doc_id", "rank"]]
     found = listed.merge(graded.assign(graded=1.0), how="left").fillna({"graded": 0.0})
     share = found.groupby("rank")["graded"].mean().sort_index()
-    # Of a retriever whose lists were not pooled, what others had is graded at the top, too.
-    usual = share[share.index <= SHALLOWEST_POOL].mean()
-    pooled = share.index[(share > 0) & (share >= POOLED * usual)]
-    if pooled.empty or pooled[-1] == share.index[-1]:
+    usual = share.iloc[:NEIGHBOURS].mean()
+    nearby = share.rolling(NEIGHBOURS, min_periods=1).mean()
+    pooled = nearby.index[nearby >= POOLED * usual]
+    if share.empty or usual < SPARSE or pooled[-1] == share.index[-1]:
         return None
-    depth = int(pooled[-1])
-    return depth if depth >= SHALLOWEST_POOL else None
+    return max(int(pooled[-1]), NEIGHBOURS)
 
 
 def _reach_of(judges: tuple[str, ...]) -> Callable[[Inputs], int | None]:

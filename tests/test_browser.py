@@ -401,6 +401,10 @@ def test_no_serious_violation_of_accessibility(browser, warm_server, scheme, pla
     expect(page.locator("h1").first).to_be_visible(timeout=120_000)
     page.wait_for_timeout(1_000)
     settled(page)
+    # What a rerun is about to replace is drawn faint until it is, and fades in and out.
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=60_000)
+    page.wait_for_timeout(1_000)
+    settled(page)
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     serious = [
         (one["id"], node["target"], node["html"][:200])

@@ -113,37 +113,50 @@ class TestDepthOfAPool:
         assert sorted(set(table.loc[table["filter"] == name, "k"])) == [5, 10]
         assert sorted(set(table.loc[table["filter"] == "raw", "k"])) == [5, 10, 20, 50, 100]
 
-    def test_answers_that_could_not_be_read_do_not_end_it(self):
-        found = self.made(lost=0.02, extra=0.3)
-        assert judged_depth(found.runs, found.qrels, "one") == 10
+    def reached(self, found: Inputs) -> list[int]:
+        (rule,) = [one for one in filters_for(found, "lean") if one.name == "judge:one"]
+        return rule.within_reach(found, (5, 10, 20, 50))
 
-    @pytest.mark.parametrize("lost", [0.05, 0.1, 0.2, 0.4])
+    @pytest.mark.parametrize("n", [6, 20, 200])
+    @pytest.mark.parametrize("lost", [0.02, 0.1, 0.2])
+    def test_answers_that_could_not_be_read_do_not_end_it(self, n, lost):
+        assert self.reached(self.made(n=n, lost=lost, extra=0.3)) == [5, 10]
+
+    @pytest.mark.parametrize("lost", [0.1, 0.2, 0.4])
     def test_a_retriever_that_was_not_pooled_goes_no_deeper(self, lost):
         """What others returned is graded, so less than all at the top and still less below."""
-        found = self.made(n=400, lost=lost, extra=(1 - lost) * 0.5)
-        assert judged_depth(found.runs, found.qrels, "one") == 10
+        assert self.reached(self.made(n=400, lost=lost, extra=(1 - lost) * 0.6)) == [5, 10]
 
     def test_one_lost_answer_of_few_queries_does_not_end_it(self):
         found = self.made(n=8)
         at_7 = (found.qrels["query_id"] == "q2") & (found.qrels["doc_id"] == "d7")
-        assert judged_depth(found.runs, found.qrels[~at_7], "one") == 10
+        assert self.reached(replace(found, qrels=found.qrels[~at_7])) == [5, 10]
 
     def test_ranks_are_counted_and_not_rows(self):
         found = self.made()
         runs = found.runs[found.runs["rank"] != 4]
-        assert judged_depth(runs, found.qrels, "one") == 10
+        assert self.reached(replace(found, runs=runs)) == [5, 10]
 
     @pytest.mark.parametrize(
-        ("depth", "expected"), [(3, None), (5, 5), (29, 29), (30, None), (0, None)]
+        ("depth", "expected"),
+        [
+            (0, [5, 10, 20, 50]),
+            (2, [5, 10, 20, 50]),
+            (5, [5]),
+            (20, [5, 10, 20]),
+            (30, [5, 10, 20, 50]),
+        ],
     )
     def test_only_a_pool_ends(self, depth, expected):
         found = self.made(depth)
-        assert judged_depth(found.runs, found.qrels, "one") == expected
+        if depth:
+            assert self.reached(found) == expected
+        assert (judged_depth(found.runs, found.qrels, "one") is None) == (expected[-1] == 50)
 
     def test_queries_nobody_judged_do_not_count(self):
         found = self.made()
         some = found.qrels[found.qrels["query_id"].isin(["q3", "q4"])]
-        assert judged_depth(found.runs, some, "one") == 10
+        assert self.reached(replace(found, qrels=some)) == [5, 10]
 
     def test_several_judges_reach_as_deep_as_the_shallowest(self):
         found = self.made(20)
