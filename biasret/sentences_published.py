@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from biasret.reproduction.release import deviation
 from biasret.sentences import counted, retriever_label
 
 __all__ = ["reproduced"]
@@ -22,9 +23,7 @@ def reproduced(rows: pd.DataFrame) -> str:
     numbers = counted(n, "number")
     if rows["agrees"].isna().all():
         return f"{numbers} computed; none is published."
-    difference = rows["recomputed"] - rows["published"]
-    apart = difference.abs() / rows["published"].abs().where(rows["is_relative"], 1.0)
-    apart = apart.mask(difference == 0, 0.0)
+    apart = deviation(rows)
     off = rows[~rows["agrees"].fillna(True).astype(bool)]
     if off.empty:
         return f"all of {numbers} agree (largest difference {apart.max():.2g})."

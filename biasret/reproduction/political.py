@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from biasret.agreement import agree, same_story
 from biasret.reproduction.imported import ImportedDataset
 from biasret.statistics import (
     cluster_bootstrap_mean,
@@ -200,22 +201,15 @@ def _pairs(data: ImportedDataset) -> pd.DataFrame:
     return wide.rename(columns={GPT: "gpt", QWEN: "qwen"}).reset_index()
 
 
-def _kappa(first: pd.Series, second: pd.Series) -> float:
-    """Cohen's kappa of two yes-or-no ratings of the same pairs."""
-    agreed = float((first == second).mean())
-    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
-    return (agreed - chance) / (1 - chance)
-
-
-def _agreement(pairs: pd.DataFrame) -> dict[str, float]:
-    gpt, qwen = pairs["gpt"], pairs["qwen"]
+def _agreement(pairs: pd.DataFrame) -> dict[str, float | None]:
+    found = agree(pairs["gpt"].to_numpy(), pairs["qwen"].to_numpy())
     return {
-        "n_pairs": len(pairs),
-        "kappa": _kappa(gpt, qwen),
-        "raw_agreement": float((gpt == qwen).mean()),
-        "relevant_rate_gpt": float(gpt.mean()),
-        "relevant_rate_qwen": float(qwen.mean()),
-        "relevant_rate_both": float((gpt & qwen).mean()),
+        "n_pairs": found.n_pairs,
+        "kappa": found.kappa,
+        "raw_agreement": found.raw_agreement,
+        "relevant_rate_gpt": found.rate_first,
+        "relevant_rate_qwen": found.rate_second,
+        "relevant_rate_both": found.rate_both,
     }
 
 
@@ -288,17 +282,15 @@ def _top(data: ImportedDataset, retriever: str) -> pd.DataFrame:
     return run.loc[run["rank"] <= 10, ["query_id", "doc_id"]]
 
 
-def story_agreement(data: ImportedDataset) -> tuple[int, float] | None:
+def story_agreement(data: ImportedDataset) -> tuple[int, float | None] | None:
     """How many pairs both judges graded, and Cohen's kappa of gold with being of the story.
 
     A pair is gold if both judges call it relevant, and of the story if query and document come
     from one round-up. None without judged pairs, or where no document's story is known.
     """
     pairs = _pairs(data)
-    documents = data.folder.read("documents", data.name).set_index("doc_id")["story_id"]
-    if pairs.empty or documents.isna().all():
+    documents = data.folder.read("documents", data.name)
+    if pairs.empty or documents["story_id"].isna().all():
         return None
-    asked = data.queries.set_index("query_id")["cluster_id"].map(documents)
-    own, other = pairs["query_id"].map(asked), pairs["doc_id"].map(documents)
-    same = own.notna() & (own == other)
-    return len(pairs), _kappa(pairs["gpt"] & pairs["qwen"], same)
+    same = same_story(pairs, data.queries, documents)
+    return len(pairs), agree((pairs["gpt"] & pairs["qwen"]).to_numpy(), same.to_numpy()).kappa

@@ -19,7 +19,7 @@ from biasret.reproduction.imported import ImportedDataset, imported
 from biasret.reproduction.results import ExhibitCheck
 from biasret.tables import check
 
-__all__ = ["RECIPES", "Recipe", "beside", "check_release", "reproduced"]
+__all__ = ["RECIPES", "Recipe", "beside", "check_release", "deviation", "reproduced"]
 
 Rows = list[dict[str, Any]]
 
@@ -347,11 +347,17 @@ def _compared(recipe: Recipe, rows: Rows, of: pd.DataFrame) -> pd.DataFrame:
 
 
 def deviation(frame: pd.DataFrame) -> pd.Series:
-    """How far each number is off: relative for probabilities, else in its unit."""
+    """How far each number is off: relative for probabilities, else in its unit.
+
+    Parameters
+    ----------
+    frame : ``recomputed``, ``published``, ``is_relative``
+        Where nothing is published, the deviation is missing.
+    """
+    difference = frame["recomputed"] - frame["published"]
     scale = frame["published"].abs().where(frame["is_relative"], 1.0)
-    off = frame["difference"].abs() / scale
     # Also where both are 0, as probabilities too small for a float.
-    return off.mask(frame["difference"] == 0, 0.0)
+    return (difference.abs() / scale).mask(difference == 0, 0.0)
 
 
 def check_release(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from biasret import lexical, published
+from biasret import agreement, lexical, published
 from biasret.precomputed import Folder
 from biasret.progress import Progress, silent
 from biasret.reproduction import (
@@ -58,7 +58,7 @@ def store_reproduced(
     if of is None or record["inputs"].get("kind") != "release":
         return False
     code = (dialectal, figures, imported, pairing, political, recomputed, release, vocabulary)
-    of_statistics = (lexical, rank_tests, regression, resampling, results, streams)
+    of_statistics = (agreement, lexical, rank_tests, regression, resampling, results, streams)
     inputs: dict[str, Any] = {
         "step": 1,
         "code": [source(module) for module in (*code, *of_statistics)],
