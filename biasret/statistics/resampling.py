@@ -68,9 +68,9 @@ def cluster_bootstrap_mean(
     number each.
 
     *Streams.* ``paper`` repeats the paper's draws. ``counts`` draws how often each cluster
-    occurs instead of which cluster comes next: the same distribution, several times as
-    fast; `biasret.statistics.weights` says why. Ends of the two intervals
-    differ as those of two seeds do.
+    occurs instead of which cluster comes next: the same distribution in little more than
+    half the time; `biasret.statistics.weights` says why. Ends of the two intervals differ as
+    those of two seeds do.
 
     Parameters
     ----------
